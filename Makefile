@@ -1,0 +1,56 @@
+# Each target sets up what it needs: a fresh machine with Python 3.11 and make is enough.
+
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+CORES ?= $(shell $(PYTHON) -c "import os; print(os.cpu_count())")
+VENV := .venv
+SNAKEMAKE := $(VENV)/bin/snakemake --cores $(CORES)
+READY := $(VENV)/.installed
+
+.DEFAULT_GOAL := help
+.PHONY: help demo paper test bench lock
+
+help: ## Say what there is
+	@echo "make demo            every table and figure at scale quick, in minutes"
+	@echo "make paper CORES=8   the same with the paper's sizes and five seeds"
+	@echo "make test            format, lint, unit, workflow and smoke tests"
+	@echo "make bench           how fast the learner is, as ratios"
+	@echo "make lock            write requirements.lock again from requirements.in"
+	@echo "An interrupted command goes on where it stopped when it is given again."
+
+demo: $(READY)
+	@$(SNAKEMAKE) all --config scale=quick
+	@echo "The report: $(CURDIR)/results/quick/report.html"
+
+paper: $(READY)
+	@$(SNAKEMAKE) all --config scale=paper
+	@echo "The report: $(CURDIR)/results/paper/report.html"
+
+test: $(READY)
+	$(VENV)/bin/ruff format --check .
+	$(VENV)/bin/ruff check .
+	$(VENV)/bin/snakefmt --check Snakefile workflow
+	$(VENV)/bin/snakemake --lint
+	$(VENV)/bin/snakemake --dry-run --quiet all -- all
+	OMP_NUM_THREADS=1 $(VENV)/bin/python -m pytest -n 2 --dist loadgroup
+
+bench: $(READY)
+	$(VENV)/bin/python bench/run.py
+
+# The stamp is older than the lock after an edit or a pull: then pip brings the environment up to date.
+$(READY): requirements.lock
+	@$(PYTHON) -c "import sys; sys.exit(sys.version_info[:2] != (3, 11) and \
+	'error: expected Python 3.11, found %d.%d; name one with make PYTHON=...' % sys.version_info[:2])"
+	$(VENV)/bin/python -m pip --version > /dev/null 2>&1 || $(PYTHON) -m venv --clear $(VENV)
+	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check -r requirements.lock
+	@touch $@
+
+# Without hashes: torch comes as a different wheel on every kind of machine, and pip checks
+# hashes for all packages of a file or for none.
+lock:
+	rm -rf .venv-lock && $(PYTHON) -m venv .venv-lock
+	.venv-lock/bin/python -m pip install --quiet -r requirements.in
+	(echo "# Written by make lock from requirements.in. Python 3.11."; \
+	.venv-lock/bin/python -m pip freeze --all | sed 's/+cpu$$//' | grep -v '^pip==') > requirements.lock
+	(sed '/- pip:/q' workflow/envs/locked.yaml; sed -n '/==/s/^/      - /p' requirements.lock) > .venv-lock/conda
+	mv .venv-lock/conda workflow/envs/locked.yaml
+	rm -rf .venv-lock

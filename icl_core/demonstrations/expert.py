@@ -1,0 +1,86 @@
+"""Experts: constrained RL on the true constraint, rolled out (paper, App. C)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+import pyarrow as pa
+
+from icl_core.demonstrations.trajectories import Trajectories, accumulate
+from icl_core.environments.world import World
+from icl_core.learning.constrained_rl import (
+    ConstrainedRLSettings,
+    constraint_values,
+    train_policies,
+)
+from icl_core.learning.logs import TRAINING_SCHEMA, log_table
+from icl_core.learning.networks import Networks
+from icl_core.learning.rollouts import roll_out
+from icl_core.randomness import generator
+
+MOST_REPLACEMENTS = 1000  # an expert that needs more is no expert
+
+
+@dataclass(frozen=True)
+class ExpertSettings:
+    """Settings of the demonstrations."""
+
+    file: str | None = None  # a file of the user's own in their place; see `files`
+    trajectories: int = 50  # how many are kept
+    seed: int = 1
+    constrained_rl: ConstrainedRLSettings = field(default_factory=ConstrainedRLSettings)
+
+
+@dataclass(frozen=True)
+class Expert:
+    """An expert's demonstrations and how it was trained."""
+
+    trajectories: Trajectories  # (episodes,)
+    policy: Networks  # a stack of one
+    log: pa.Table  # the training log
+
+
+def train_expert(
+    world: World, settings: ExpertSettings, progress: Callable[..., None] | None = None
+) -> Expert:
+    """Train on the true constraint and keep trajectories whose mean cost is at most beta."""
+    rngs = [generator(settings.seed, "expert")]
+    trained = train_policies(world, world.true_constraint, rngs, settings.constrained_rl, progress)
+    policy = trained.snapshots[-1]
+    log = log_table(TRAINING_SCHEMA, trained.log, [settings.seed])
+    rng = generator(settings.seed, "demonstrations")
+    return Expert(_feasible_rollouts(world, policy, rng, settings.trajectories), policy, log)
+
+
+def _feasible_rollouts(
+    world: World, policy: Networks, rng: np.random.Generator, count: int
+) -> Trajectories:
+    """Roll out; while the mean cost exceeds beta, replace the costliest trajectory by a fresh one.
+
+    The fresh ones are taken in the order in which they were rolled out. Where even
+    `MOST_REPLACEMENTS` do not help, the last set is returned: at smoke scale the
+    expert has hardly learned, and the metrics show it.
+    """
+    pool = roll_out(world, policy, [rng], count)[0]
+    costs = _costs(world, pool)
+    chosen = np.arange(count)
+    if costs.mean() <= world.threshold:
+        return pool
+    spare = roll_out(world, policy, [rng], MOST_REPLACEMENTS)[0]
+    pool = Trajectories(
+        *(np.concatenate(pair) for pair in zip(pool.parts(), spare.parts(), strict=True))
+    )
+    costs = _costs(world, pool)
+    for fresh in range(count, count + MOST_REPLACEMENTS):
+        if costs[chosen].mean() <= world.threshold:
+            break
+        chosen[np.argmax(costs[chosen])] = fresh
+    return pool[chosen]
+
+
+def _costs(world: World, episodes: Trajectories) -> np.ndarray:
+    """True discounted cost of each episode."""
+    values = constraint_values(world, world.true_constraint, episodes[None])[0]
+    return accumulate(values, episodes.mask, world.discount)

@@ -1,0 +1,52 @@
+"""The trajectory type that all rooms share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Trajectories:
+    """Complete episodes side by side, padded with zeros to the longest.
+
+    Leading axes (`...`) may hold a stack of runs: `(episodes,)` for one set of
+    demonstrations, `(runs, episodes)` for rollouts of a stack.
+    """
+
+    states: np.ndarray  # (..., steps, state_size) float32, s_t before the move
+    actions: np.ndarray  # (..., steps) int64, a_t as the policy chose it
+    rewards: np.ndarray  # (..., steps) float32, r(s_t, a_t)
+    lengths: np.ndarray  # (...) int64, number of recorded steps
+
+    @property
+    def mask(self) -> np.ndarray:
+        """(..., steps) bool: True where a step was really taken."""
+        return np.arange(self.rewards.shape[-1]) < self.lengths[..., None]
+
+    @property
+    def returns(self) -> np.ndarray:
+        """(...) undiscounted sum of rewards of each episode."""
+        return self.rewards.sum(axis=-1)
+
+    def parts(self) -> tuple[np.ndarray, ...]:
+        """The four arrays."""
+        return self.states, self.actions, self.rewards, self.lengths
+
+    def __getitem__(self, index) -> Trajectories:
+        """Pick along the leading axes: a run of a stack, or some of the episodes."""
+        return Trajectories(*(part[index] for part in self.parts()))
+
+    def __len__(self) -> int:
+        return len(self.lengths)
+
+
+def discounts(world_discount: float, steps: int) -> np.ndarray:
+    """(steps,) gamma^t, t from 0."""
+    return world_discount ** np.arange(steps)
+
+
+def accumulate(values: np.ndarray, mask: np.ndarray, discount: float) -> np.ndarray:
+    """Discounted sum over each episode: (..., steps) -> (...). With c it is c^gamma(tau)."""
+    return (values * mask * discounts(discount, values.shape[-1])).sum(axis=-1)

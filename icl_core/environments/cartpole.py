@@ -1,0 +1,92 @@
+"""CartPole Move-Right and Middle: Gymnasium's CartPole with a constraint (paper, App. C.2)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from icl_core.environments.world import Axis, EvaluationGrid, World
+
+GRAVITY = 9.8
+MASS_POLE = 0.1
+MASS_TOTAL = 1.0 + MASS_POLE
+HALF_LENGTH = 0.5
+FORCE = 10.0
+TIME_STEP = 0.02
+X_LIMIT = 2.4
+ANGLE_LIMIT = 12 * 2 * np.pi / 360
+
+
+class CartPole(World):
+    """State (x, x', theta, theta'); action 0 pushes left, 1 pushes right; reward 1 a step.
+
+    The constraint sees (x, a). The grid's nodes are sums of 0.1 in floating
+    point, as the authors' are: which of the two sides of a boundary a node such
+    as 0.2 falls on is decided by its last bit, and the published CMSE with it.
+    """
+
+    discount = 0.99
+    horizon = 200
+    n_actions = 2
+    input_resolution = np.array([0.01, 1.0])
+    observation_low = np.array([-2 * X_LIMIT, -np.inf, -2 * ANGLE_LIMIT, -np.inf], dtype=np.float32)
+    observation_high = -observation_low
+    grid = EvaluationGrid(
+        (
+            Axis("position x", np.arange(-2.4, 2.45, 0.1), "m"),
+            Axis("action a", np.arange(2, dtype=np.float64)),
+        ),
+        sliced_by=1,
+    )
+
+    def initial_states(self, rng, n):
+        return rng.uniform(-0.05, 0.05, size=(n, 4))
+
+    def step(self, states, actions, noise=None):
+        _, x_dot, theta, theta_dot = np.asarray(states, dtype=np.float64).T
+        force = np.where(np.asarray(actions) == 1, FORCE, -FORCE)
+        cos, sin = np.cos(theta), np.sin(theta)
+        push = (force + MASS_POLE * HALF_LENGTH * theta_dot**2 * sin) / MASS_TOTAL
+        theta_acc = (GRAVITY * sin - cos * push) / (
+            HALF_LENGTH * (4.0 / 3.0 - MASS_POLE * cos**2 / MASS_TOTAL)
+        )
+        x_acc = push - MASS_POLE * HALF_LENGTH * theta_acc * cos / MASS_TOTAL
+        # Explicit Euler: positions move with the old velocities.
+        derivative = np.stack([x_dot, x_acc, theta_dot, theta_acc], axis=1)
+        next_states = states + TIME_STEP * derivative
+        failed = (np.abs(next_states[:, 0]) > X_LIMIT) | (np.abs(next_states[:, 2]) > ANGLE_LIMIT)
+        return next_states, np.ones(len(states), dtype=np.float32), failed
+
+    def constraint_inputs(self, states, actions):
+        return np.stack([states[..., 0], actions], axis=-1).astype(np.float32)
+
+
+class CartPoleMoveRight(CartPole):
+    """Starts at the centre, which is constrained: the cart must move right."""
+
+    name = "cartpole-mr"
+    title = "CartPole (MR)"
+    gymnasium_id = "icl/CartPoleMoveRight-v0"
+    threshold = 50.0
+
+    def true_constraint(self, inputs):
+        return (inputs[..., 0] <= 0.2).astype(np.float32)
+
+
+class CartPoleMiddle(CartPole):
+    """Starts near either end; pushing further outwards there is constrained."""
+
+    name = "cartpole-mid"
+    title = "CartPole (Mid)"
+    gymnasium_id = "icl/CartPoleMiddle-v0"
+    threshold = 30.0
+
+    def initial_states(self, rng, n):
+        states = super().initial_states(rng, n)
+        side = rng.choice([-1.0, 1.0], size=n)
+        states[:, 0] = side * rng.uniform(1.15, X_LIMIT, size=n)
+        return states
+
+    def true_constraint(self, inputs):
+        x, action = inputs[..., 0], np.rint(inputs[..., 1])
+        outwards = ((x > 1) & (action == 1)) | ((x < -1) & (action == 0))
+        return outwards.astype(np.float32)

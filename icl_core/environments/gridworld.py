@@ -1,0 +1,122 @@
+"""Gridworld A and B: 7x7 cells, eight moves, one constrained block (paper, App. C.1)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from icl_core.environments.world import Axis, EvaluationGrid, World
+from icl_core.errors import InputError
+
+SIZE = 7
+MOVES = np.array(
+    [(0, 1), (0, -1), (1, 0), (-1, 0), (1, 1), (-1, 1), (1, -1), (-1, -1)], dtype=np.int64
+)
+
+
+def block(rows: range, columns: range) -> np.ndarray:
+    """Mask of the cells in the given rows and columns, (SIZE, SIZE) bool."""
+    mask = np.zeros((SIZE, SIZE), dtype=bool)
+    mask[np.ix_(list(rows), list(columns))] = True
+    return mask
+
+
+class Gridworld(World):
+    """State (i, j): row from the top, column from the left.
+
+    The reward belongs to the state that is left: any action in the goal pays 1
+    and ends the episode, so a path of n moves has n + 1 recorded steps. A move
+    that would leave the grid leaves the state unchanged. With `slip` > 0 the
+    intended move happens with probability 1 - slip, and each of the other seven
+    with probability slip / 7 (`slip_over_all`: each of all eight with slip / 8).
+    """
+
+    discount = 1.0
+    threshold = 0.99
+    horizon = 50
+    n_actions = len(MOVES)
+    input_resolution = np.ones(2)
+    observation_low = np.zeros(2, dtype=np.float32)
+    observation_high = np.full(2, SIZE - 1, dtype=np.float32)
+    grid = EvaluationGrid(
+        (
+            Axis("row i", np.arange(SIZE, dtype=np.float64)),
+            Axis("column j", np.arange(SIZE, dtype=np.float64)),
+        )
+    )
+    starts: np.ndarray  # (SIZE, SIZE) bool
+    constrained: np.ndarray  # (SIZE, SIZE) bool
+    goal: tuple[int, int]
+
+    def __init__(self, slip: float = 0.0, slip_over_all: bool = False):
+        if not 0 <= slip <= 1:
+            raise InputError(f"slip of {self.name} must be a probability from 0 to 1, found {slip}")
+        self.slip = slip
+        self.slip_over_all = slip_over_all
+        self.noise_size = 1 if slip > 0 else 0
+        self.start_cells = np.argwhere(self.starts)
+
+    def initial_states(self, rng: np.random.Generator, n: int) -> np.ndarray:
+        return self.start_cells[rng.integers(len(self.start_cells), size=n)].astype(np.float32)
+
+    def step(self, states, actions, noise=None):
+        cells = states.astype(np.int64)
+        if self.noise_size:
+            actions = self._slipped(np.asarray(actions), noise[:, 0])
+        moved = cells + MOVES[actions]
+        inside = np.all((moved >= 0) & (moved < SIZE), axis=1)
+        at_goal = (cells[:, 0] == self.goal[0]) & (cells[:, 1] == self.goal[1])
+        stays = at_goal | ~inside
+        next_states = np.where(stays[:, None], cells, moved).astype(np.float32)
+        return next_states, at_goal.astype(np.float32), at_goal
+
+    def _slipped(self, actions: np.ndarray, uniform: np.ndarray) -> np.ndarray:
+        """Replace actions by another move where the uniform draw falls below `slip`."""
+        share = np.minimum(uniform / self.slip, 1.0)  # uniform again, given that it slips
+        if self.slip_over_all:
+            other = np.minimum((share * 8).astype(np.int64), 7)
+        else:
+            other = (actions + 1 + np.minimum((share * 7).astype(np.int64), 6)) % 8
+        return np.where(uniform < self.slip, other, actions)
+
+    def constraint_inputs(self, states, actions):
+        return np.asarray(states, dtype=np.float32)
+
+    def true_constraint(self, inputs):
+        cells = np.rint(inputs).astype(np.int64)
+        return self.constrained[cells[..., 0], cells[..., 1]].astype(np.float32)
+
+    def transition_matrix(self) -> np.ndarray:
+        """P[s, a, s'] over the flat cells, without the goal's ending (for the linear program)."""
+        cells = np.argwhere(np.ones((SIZE, SIZE), dtype=bool))
+        intended = np.zeros((SIZE * SIZE, len(MOVES), SIZE * SIZE))
+        for action, move in enumerate(MOVES):
+            moved = cells + move
+            inside = np.all((moved >= 0) & (moved < SIZE), axis=1)
+            target = np.where(inside[:, None], moved, cells) @ (SIZE, 1)
+            intended[np.arange(SIZE * SIZE), action, target] = 1.0
+        total = intended.sum(axis=1, keepdims=True)
+        if self.slip_over_all:
+            return (1 - self.slip) * intended + self.slip / 8 * total
+        return (1 - self.slip) * intended + self.slip / 7 * (total - intended)
+
+
+class GridworldA(Gridworld):
+    """A bar of four cells between the starts and the goal: the way leads round its end."""
+
+    name = "gridworld-a"
+    title = "Gridworld (A)"
+    gymnasium_id = "icl/GridworldA-v0"
+    starts = block(range(0, 3), range(0, 2))
+    constrained = block(range(3, 4), range(0, 4))
+    goal = (6, 0)
+
+
+class GridworldB(Gridworld):
+    """A block of nine cells in the middle, on the straight way from two edges to a corner."""
+
+    name = "gridworld-b"
+    title = "Gridworld (B)"
+    gymnasium_id = "icl/GridworldB-v0"
+    starts = block(range(0, 2), range(0, SIZE)) | block(range(0, SIZE), range(0, 2))
+    constrained = block(range(2, 5), range(2, 5))
+    goal = (6, 6)

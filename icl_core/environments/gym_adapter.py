@@ -1,0 +1,211 @@
+"""The worlds as Gymnasium environments, one episode at a time or a batch of them.
+
+`gymnasium.make("icl/GridworldA-v0", slip=0.1)` and `gymnasium.make_vec(...)` come
+here; the world's own settings pass through as keyword arguments. An episode is
+truncated at the world's horizon. `info["constraint"]` is the true c(s_t, a_t) of
+the step just taken: for scoring and for safe-RL agents. Constraint learning must
+not look at it.
+
+`reset(options={"state": ...})` starts from a given state instead of one drawn from
+mu; the vector environment wants one state for each of its episodes.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import gymnasium
+import numpy as np
+from gymnasium import spaces
+from gymnasium.error import ResetNeeded
+from gymnasium.vector import AutoresetMode
+from gymnasium.vector.utils import batch_space
+
+from icl_core.environments import World, make_world
+from icl_core.environments.drawing import picture
+from icl_core.errors import InputError
+
+RENDER = {"render_modes": ["rgb_array"], "render_fps": 50}
+
+
+def observation_space(world: World) -> spaces.Box:
+    """The world's bounds as a Box; what is unbounded gets float32's largest number.
+
+    Gymnasium's `check_env` frowns on infinite bounds, and no observation is infinite.
+    """
+    largest = np.finfo(np.float32).max
+    low = np.clip(world.observation_low, -largest, largest)
+    high = np.clip(world.observation_high, -largest, largest)
+    return spaces.Box(low, high, dtype=np.float32)
+
+
+def _world(world: World | str, settings: dict[str, Any]) -> World:
+    if isinstance(world, str):
+        return make_world(world, **settings)
+    if settings:
+        given = ", ".join(sorted(settings))
+        raise InputError(
+            f"settings ({given}) belong to a world's name, not to a ready World object"
+        )
+    return world
+
+
+def _start(world: World, rng: np.random.Generator, n: int, options: dict | None) -> np.ndarray:
+    """Start states (n, state_size): those in the options, or drawn from mu."""
+    if not options or "state" not in options:
+        return world.initial_states(rng, n)
+    states = np.array(options["state"], dtype=np.float64)
+    space = observation_space(world)
+    if states.shape != (n, world.state_size) or not np.all(
+        (states >= space.low) & (states <= space.high)
+    ):
+        raise InputError(
+            f"reset option 'state' of {world.name} must be {n} x {world.state_size} numbers within "
+            f"the observation space, found {np.array2string(states, threshold=8)}; "
+            "correct it or leave it out"
+        )
+    return states
+
+
+def _steps_allowed(world: World, max_episode_steps: int | None) -> int:
+    """The horizon, or fewer where `gymnasium.make*` asks for fewer; -1 asks for nothing."""
+    if max_episode_steps is None or max_episode_steps < 1:
+        return world.horizon
+    return min(max_episode_steps, world.horizon)
+
+
+class WorldEnv(gymnasium.Env[np.ndarray, np.int64]):
+    """One episode of a world at a time; see the module's docstring."""
+
+    metadata: ClassVar[dict[str, Any]] = RENDER
+
+    def __init__(self, world: World | str, render_mode: str | None = None, **settings):
+        self.world = _world(world, settings)
+        self.render_mode = render_mode
+        self.observation_space = observation_space(self.world)
+        self.action_space = spaces.Discrete(self.world.n_actions)
+        self._state: np.ndarray | None = None  # (1, state_size), as precise as the world keeps it
+        self._steps = 0
+        self._done = False
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None):
+        """Start an episode: observation, and an empty info."""
+        super().reset(seed=seed)
+        if options and "state" in options:
+            options = {"state": np.asarray(options["state"])[None]}
+        self._state = _start(self.world, self.np_random, 1, options)
+        self._steps, self._done = 0, False
+        return self._observation(), {}
+
+    def step(self, action):
+        """Move: observation, reward, terminated, truncated, info with the true constraint."""
+        if self._state is None or self._done:
+            raise ResetNeeded("the episode is over or never began: call reset() before step()")
+        if not self.action_space.contains(action):
+            raise InputError(
+                f"action must be an integer from 0 to {self.world.n_actions - 1} in "
+                f"{self.world.name}, found {action!r}"
+            )
+        actions = np.array([action], dtype=np.int64)
+        inputs = self.world.constraint_inputs(self._state, actions)
+        constraint = self.world.true_constraint(inputs)
+        noise = self.np_random.random((1, self.world.noise_size))
+        self._state, reward, terminated = self.world.step(self._state, actions, noise)
+        self._steps += 1
+        ended, cut = bool(terminated[0]), self._steps >= self.world.horizon
+        self._done = ended or cut
+        info = {"constraint": float(constraint[0])}
+        return self._observation(), float(reward[0]), ended, cut, info
+
+    def render(self) -> np.ndarray | None:
+        """The current state as a picture, (height, width, 3) uint8, in mode "rgb_array"."""
+        if self.render_mode is None:
+            return None
+        if self._state is None:
+            raise ResetNeeded("there is no state to draw yet: call reset() before render()")
+        return picture(self.world, self._state[0])
+
+    def _observation(self) -> np.ndarray:
+        return self._state[0].astype(np.float32)  # astype copies: callers keep what they were given
+
+
+class WorldVectorEnv(gymnasium.vector.VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
+    """A batch of episodes of a world, stepped together in NumPy.
+
+    Autoreset is Gymnasium's NEXT_STEP: the step after an episode's last one ignores
+    the action, returns the first observation of the next episode and pays nothing;
+    such a row has no constraint value (`info["_constraint"]` is False there).
+    """
+
+    metadata: ClassVar[dict[str, Any]] = {**RENDER, "autoreset_mode": AutoresetMode.NEXT_STEP}
+
+    def __init__(
+        self,
+        world: World | str,
+        num_envs: int = 1,
+        max_episode_steps: int | None = None,
+        render_mode: str | None = None,
+        **settings,
+    ):
+        self.world = _world(world, settings)
+        self.num_envs = num_envs
+        self.max_episode_steps = _steps_allowed(self.world, max_episode_steps)
+        self.render_mode = render_mode
+        self.single_observation_space = observation_space(self.world)
+        self.single_action_space = spaces.Discrete(self.world.n_actions)
+        self.observation_space = batch_space(self.single_observation_space, num_envs)
+        self.action_space = batch_space(self.single_action_space, num_envs)
+        self._states: np.ndarray | None = None
+        self._steps = np.zeros(num_envs, dtype=np.int64)
+        self._done = np.zeros(num_envs, dtype=bool)
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None):
+        """Start all episodes anew: observations, and an empty info."""
+        super().reset(seed=seed)
+        self._states = _start(self.world, self.np_random, self.num_envs, options)
+        self._steps[:] = 0
+        self._done[:] = False
+        return self._states.astype(np.float32), {}
+
+    def step(self, actions):
+        """Move every episode that goes on; begin the next one where one had ended."""
+        if self._states is None:
+            raise ResetNeeded("the episodes never began: call reset() before step()")
+        actions, going = self._checked(actions), ~self._done
+        rewards, constraint = np.zeros(self.num_envs), np.zeros(self.num_envs)
+        terminated = np.zeros(self.num_envs, dtype=bool)
+        next_states = self._states.copy()
+        if going.any():
+            states, chosen = self._states[going], actions[going]
+            inputs = self.world.constraint_inputs(states, chosen)
+            constraint[going] = self.world.true_constraint(inputs)
+            # No draws for rows that start anew: one row then draws just as WorldEnv does.
+            noise = self.np_random.random((len(states), self.world.noise_size))
+            next_states[going], rewards[going], terminated[going] = self.world.step(
+                states, chosen, noise
+            )
+        if self._done.any():
+            next_states[self._done] = self.world.initial_states(self.np_random, self._done.sum())
+        self._steps = np.where(going, self._steps + 1, 0)
+        truncated = self._steps >= self.max_episode_steps
+        self._states, self._done = next_states, terminated | truncated
+        info = {"constraint": constraint, "_constraint": going}
+        return next_states.astype(np.float32), rewards, terminated, truncated, info
+
+    def render(self) -> tuple[np.ndarray, ...] | None:
+        """A picture of each episode, in mode "rgb_array"."""
+        if self.render_mode is None:
+            return None
+        if self._states is None:
+            raise ResetNeeded("there are no states to draw yet: call reset() before render()")
+        return tuple(picture(self.world, state) for state in self._states)
+
+    def _checked(self, actions) -> np.ndarray:
+        actions = np.asarray(actions)
+        right_kind = actions.shape == (self.num_envs,) and actions.dtype.kind in "iu"
+        if not right_kind or np.any((actions < 0) | (actions >= self.world.n_actions)):
+            raise InputError(
+                f"actions must be {self.num_envs} integers from 0 to {self.world.n_actions - 1} in "
+                f"{self.world.name}, found {np.array2string(actions, threshold=8)}"
+            )
+        return actions.astype(np.int64)

@@ -1,0 +1,9 @@
+"""Errors that are the user's to mend, told in one sentence."""
+
+
+class InputError(ValueError):
+    """A wrong file or configuration key.
+
+    The message names the file or key, what was expected, what was found, and
+    what to do. Scripts print it without a traceback and exit with code 1.
+    """

@@ -1,0 +1,118 @@
+"""Constraint adjustment: raise c where the agents go, keep it low on the expert (Algorithm 3)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from icl_core.demonstrations.trajectories import Trajectories, discounts
+from icl_core.environments.world import World
+from icl_core.learning.networks import Adam, Networks, sigmoid
+
+
+@dataclass(frozen=True)
+class AdjustmentSettings:
+    """Settings of the adjustment; docs/decisions.md tells where they differ from the paper's."""
+
+    learning_rate: float = 5e-4  # eta_3
+    penalty: float = 50.0  # lambda (paper: 15)
+    rounds: int = 20  # e; D_A is sampled anew in each
+    steps: int = 250  # gradient steps per round (authors: e)
+    episodes: int = 50  # |D_A|
+    hinge: str = "trajectory"  # mean of the demonstrations' hinges, or "mean": hinge of their mean
+    bound: float = 2.0  # agent trajectories that cost more than this many betas push no further
+    mixture: bool = True  # all policies so far; False: the newest only
+    reweight: bool = True  # weigh policies and trajectories by their dissimilarity
+    snapshots: int = 2  # policies per iteration in the mixture: 2 (half-way and end) or 1 (end)
+
+
+class Visits:
+    """Sets of trajectories as visits of a shared list of distinct constraint inputs.
+
+    c^gamma(tau) = sum_t gamma^t c(s_t, a_t) is linear in c, so with the distinct
+    inputs as columns it is one product, and a gridworld takes 49 network
+    evaluations in place of thousands. The grid's nodes are always among them.
+    """
+
+    def __init__(self, world: World, *sets: Trajectories):
+        inputs = [world.constraint_inputs(t.states, t.actions)[t.mask] for t in sets]
+        inputs.append(world.grid.nodes)
+        keys = np.rint(np.concatenate(inputs) / world.input_resolution).astype(np.int64)
+        distinct, column = np.unique(keys, axis=0, return_inverse=True)
+        self.inputs = (distinct * world.input_resolution).astype(np.float32)  # (n, inputs)
+        *columns, self.nodes = np.split(column.ravel(), np.cumsum([len(i) for i in inputs])[:-1])
+        shared = (world, len(distinct))
+        pairs = list(zip(sets, columns, strict=True))
+        self.discounted = [_visit_matrix(t, c, *shared, world.discount) for t, c in pairs]
+        self.shares = [_visit_matrix(t, c, *shared, 1.0) / t.lengths[:, None] for t, c in pairs]
+
+
+def _visit_matrix(trajectories, columns, world, width, discount) -> np.ndarray:
+    """(episodes, n): how often each episode saw each input, step t counting discount^t."""
+    episode, step = np.nonzero(trajectories.mask)
+    weights = discounts(discount, trajectories.rewards.shape[-1])[step]
+    flat = np.bincount(episode * width + columns, weights, minlength=len(trajectories) * width)
+    return flat.reshape(len(trajectories), width)
+
+
+@dataclass(frozen=True)
+class SoftLoss:
+    """L_soft(c) = -J_mix(c) + lambda * hinge(J_E(c) - beta), with agents bounded (Equation 7)."""
+
+    agent: np.ndarray  # (agent trajectories, n) discounted visits
+    expert: np.ndarray  # (demonstrations, n)
+    weights: np.ndarray  # (agent trajectories,) normalised dissimilarities
+    threshold: float
+    settings: AdjustmentSettings
+
+    def __call__(self, c: np.ndarray) -> tuple[np.ndarray, dict[str, float]]:
+        """The gradient in c at the distinct inputs (n,), and the log's numbers."""
+        settings, beta = self.settings, self.threshold
+        agent_costs, expert_costs = self.agent @ c, self.expert @ c
+        ceiling = settings.bound * beta if settings.bound else np.inf
+        pushing = self.weights * (agent_costs < ceiling)
+        per_expert = np.full(len(expert_costs), 1.0 / len(expert_costs))
+        if settings.hinge == "mean":
+            hinge = max(0.0, expert_costs.mean() - beta)
+            violating = per_expert * (hinge > 0)
+        else:
+            hinge = np.maximum(0.0, expert_costs - beta).mean()
+            violating = per_expert * (expert_costs > beta)
+        gradient = settings.penalty * (violating @ self.expert) - pushing @ self.agent
+        bounded = self.weights @ np.minimum(agent_costs, ceiling)
+        return gradient, {
+            "loss": settings.penalty * hinge - bounded,
+            "agent_value": self.weights @ agent_costs,
+            "expert_value": expert_costs.mean(),
+            "expert_satisfaction": (expert_costs <= beta).mean(),
+        }
+
+
+def descend(
+    network: Networks,
+    optimiser: Adam,
+    visits: Visits,
+    loss: SoftLoss,
+    steps: int,
+    true_on_grid: np.ndarray,
+) -> list[dict[str, float]]:
+    """Gradient steps on one run's constraint network, in place; returns the log's rows.
+
+    The true constraint enters the log (CMSE) and nothing else.
+    """
+    rows = []
+    for _ in range(steps):
+        logits, trace = network.trace(visits.inputs[None])
+        c = sigmoid(logits[0, :, 0].astype(np.float64))
+        gradient, row = loss(c)
+        slope = (gradient * c * (1.0 - c)).astype(np.float32)[None, :, None]
+        optimiser.step(network.parameters, network.gradient(trace, slope))
+        rows.append(row | {"cmse": np.mean((c[visits.nodes] - true_on_grid) ** 2)})
+    return rows
+
+
+def normalised(weights: np.ndarray) -> np.ndarray:
+    """Weights that sum to 1; uniform where nothing is dissimilar."""
+    total = weights.sum()
+    return weights / total if total > 0 else np.full(len(weights), 1.0 / len(weights))

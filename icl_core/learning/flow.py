@@ -1,0 +1,132 @@
+"""The expert's density: RealNVP flows on the constraint inputs (paper, Section 4.3).
+
+The flow tells how unlike the demonstrations a trajectory is: w(tau) is the share
+of its steps whose negative log-likelihood exceeds the expert's mean by more than
+one deviation (Algorithm 3, lines 1 to 3).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+import zuko
+
+from icl_core.demonstrations.trajectories import Trajectories
+from icl_core.environments.world import World
+from icl_core.randomness import generator
+
+torch.set_num_threads(1)  # the flows are small, and sums must not depend on the machine's cores
+
+
+@dataclass(frozen=True)
+class DensitySettings:
+    """Settings of the flows."""
+
+    blocks: int = 5
+    hidden: tuple[int, ...] = (64, 64)
+    epochs: int = 20
+    batch: int = 64
+    learning_rate: float = 5e-4
+
+
+@dataclass(frozen=True)
+class Density:
+    """One flow per run, the scaling of their inputs, and the expert's statistics under each."""
+
+    flows: list[zuko.flows.RealNVP]
+    low: np.ndarray  # (inputs,) smallest demonstrated
+    high: np.ndarray  # (inputs,) largest
+    mean: np.ndarray  # (runs,) mu_E
+    deviation: np.ndarray  # (runs,) sigma_E
+
+    def negative_log_likelihood(self, run: int, inputs: np.ndarray) -> np.ndarray:
+        """-log p of constraint inputs (n, k) in scaled coordinates, (n,)."""
+        with torch.no_grad():
+            return -self.flows[run]().log_prob(_scaled(inputs, self.low, self.high)).numpy()
+
+    def unusual(self, run: int, inputs: np.ndarray) -> np.ndarray:
+        """Which inputs (n, k) are unlike the expert's, (n,) bool."""
+        limit = self.mean[run] + self.deviation[run]
+        return self.negative_log_likelihood(run, inputs) > limit
+
+    def tensors(self) -> dict[str, np.ndarray]:
+        """Named arrays for a checkpoint; flow k's stand under `run{k}.`."""
+        named = {
+            "low": self.low,
+            "high": self.high,
+            "mean": self.mean,
+            "deviation": self.deviation,
+        }
+        for run, flow in enumerate(self.flows):
+            named |= {f"run{run}.{name}": t.numpy() for name, t in flow.state_dict().items()}
+        return named
+
+    @classmethod
+    def from_tensors(cls, named: dict[str, np.ndarray]) -> Density:
+        """The inverse of `tensors`; the flows' shape is read off their weights."""
+        flows = []
+        for run in range(len(named["mean"])):
+            start = f"run{run}."
+            state = {
+                k[len(start) :]: torch.tensor(v) for k, v in named.items() if k.startswith(start)
+            }
+            blocks = 1 + max(int(k.split(".")[2]) for k in state if k.startswith("transform."))
+            layers = sorted(
+                (int(k.split(".")[4]), len(v))
+                for k, v in state.items()
+                if k.startswith("transform.transforms.0.hyper.") and k.endswith(".bias")
+            )
+            hidden = tuple(width for _, width in layers[:-1])
+            flow = _build(len(named["low"]), blocks, hidden, torch_seed=0)
+            flow.load_state_dict(state)
+            flows.append(flow)
+        return cls(flows, named["low"], named["high"], named["mean"], named["deviation"])
+
+
+def fit_density(
+    world: World, demonstrations: Trajectories, seeds: Sequence[int], settings: DensitySettings
+) -> Density:
+    """Maximise the likelihood of the demonstrated inputs, once per seed (Algorithm 1, line 2)."""
+    inputs = world.constraint_inputs(demonstrations.states, demonstrations.actions)
+    inputs = inputs[demonstrations.mask]
+    low, high = inputs.min(axis=0), inputs.max(axis=0)
+    flows = [_fit(_scaled(inputs, low, high), seed, settings) for seed in seeds]
+    blank = Density(flows, low, high, np.zeros(len(seeds)), np.zeros(len(seeds)))
+    surprise = [blank.negative_log_likelihood(run, inputs) for run in range(len(seeds))]
+    mean = np.array([s.mean(dtype=np.float64) for s in surprise])
+    deviation = np.array([s.std(ddof=1, dtype=np.float64) for s in surprise])
+    return Density(flows, low, high, mean, deviation)
+
+
+def _fit(data: torch.Tensor, seed: int, settings: DensitySettings) -> zuko.flows.RealNVP:
+    rng = generator(seed, "density")
+    torch_seed = int(rng.integers(2**31))
+    flow = _build(data.shape[1], settings.blocks, settings.hidden, torch_seed)
+    optimiser = torch.optim.Adam(flow.parameters(), settings.learning_rate)
+    for _ in range(settings.epochs):
+        order = torch.as_tensor(rng.permutation(len(data)))
+        for rows in order.split(settings.batch):
+            loss = -flow().log_prob(data[rows]).mean()
+            optimiser.zero_grad()
+            loss.backward()
+            optimiser.step()
+    return flow
+
+
+def _build(
+    features: int, blocks: int, hidden: Sequence[int], torch_seed: int
+) -> zuko.flows.RealNVP:
+    """A flow whose initial weights derive from the given seed and leave torch's own untouched."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(torch_seed)
+        return zuko.flows.RealNVP(features, transforms=blocks, hidden_features=tuple(hidden))
+
+
+def _scaled(inputs: np.ndarray, low: np.ndarray, high: np.ndarray) -> torch.Tensor:
+    """To [-1, 1] over the demonstrations' range; an input that never varies maps to 0."""
+    span = np.where(high > low, high - low, 1.0)
+    start = np.where(high > low, low, low - 0.5)
+    return torch.as_tensor((2.0 * (inputs - start) / span - 1.0).astype(np.float32))

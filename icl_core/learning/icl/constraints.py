@@ -1,0 +1,145 @@
+"""Step 2 of an iteration: a constraint that the expert keeps and the agents break (Algorithm 3)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import pyarrow as pa
+
+from icl_core.demonstrations.trajectories import Trajectories
+from icl_core.environments.world import World
+from icl_core.learning.adjustment import (
+    AdjustmentSettings,
+    SoftLoss,
+    Visits,
+    descend,
+    normalised,
+)
+from icl_core.learning.flow import Density
+from icl_core.learning.icl.states import ConstraintState, ICLSettings, PolicyState
+from icl_core.learning.logs import ADJUSTMENT_SCHEMA, log_table
+from icl_core.learning.networks import Adam, Networks
+from icl_core.learning.rollouts import roll_out
+from icl_core.randomness import generator
+
+
+def adjust_constraint(
+    world: World,
+    demonstrations: Trajectories,
+    density: Density,
+    policies: Sequence[PolicyState],
+    state: ConstraintState,
+    seeds: Sequence[int],
+    settings: AdjustmentSettings,
+    icl: ICLSettings,
+    progress: Callable[..., None] | None = None,
+) -> tuple[ConstraintState, pa.Table]:
+    """c_(i-1) to c_i, given the policies of iterations 1 to i; and the adjustment's log.
+
+    The runs are adjusted one after the other: the batches are large enough here
+    that stacking them would gain nothing.
+    """
+    stopped = state.stopped.astype(bool)
+    if icl.tolerance is not None:
+        stopped = stopped | (policies[-1].nad <= icl.tolerance)
+    new = state.grown(len(policies) * settings.snapshots, stopped)
+    logs = []
+    active = np.flatnonzero(~stopped)
+    for done, run in enumerate(active, start=1):
+        one = _Run(world, demonstrations, density, policies, new, int(run), seeds[run], settings)
+        logs.append(one.adjust())
+        if progress is not None:
+            progress(done * settings.rounds, **logs[-1][-1])
+    if not logs:
+        return new, ADJUSTMENT_SCHEMA.empty_table()
+    columns = {
+        name: np.array([[row[name] for row in rows] for rows in logs]).T for name in logs[0][0]
+    }
+    return new, log_table(ADJUSTMENT_SCHEMA, columns, [seeds[run] for run in active])
+
+
+class _Run:
+    """One run's adjustment. Reads and writes its row of `state` in place."""
+
+    def __init__(self, world, demonstrations, density, policies, state, run, seed, settings):
+        self.world, self.demonstrations, self.density = world, demonstrations, density
+        self.state, self.run, self.seed, self.settings = state, run, seed, settings
+        self.iteration = len(policies)
+        self.members = _members(policies, run, settings.snapshots)
+
+    def adjust(self) -> list[dict[str, float]]:
+        """All rounds of one adjustment; returns the log's rows."""
+        self._weigh_newcomers()
+        row = slice(self.run, self.run + 1)
+        network = Networks(self.state.networks.sizes, self.state.networks.parameters[row])
+        optimiser = Adam(network.parameters, self.settings.learning_rate)
+        optimiser.first, optimiser.second = self.state.first[row], self.state.second[row]
+        optimiser.steps = int(self.state.steps[self.run])
+        log = []
+        for agents in self._sampled_agents():
+            visits = Visits(self.world, agents, self.demonstrations)
+            loss = SoftLoss(
+                *visits.discounted, self._weights(visits), self.world.threshold, self.settings
+            )
+            log += descend(
+                network, optimiser, visits, loss, self.settings.steps, self.world.true_on_grid
+            )
+        self.state.steps[self.run] = optimiser.steps
+        return log
+
+    def _weigh_newcomers(self) -> None:
+        """w of this iteration's policies: mean dissimilarity of fresh rollouts (lines 4 and 5)."""
+        for member in range(self.members.runs - self.settings.snapshots, self.members.runs):
+            rng = generator(self.seed, "weight", self.iteration, member)
+            episodes = roll_out(
+                self.world, self.members.pick([member]), [rng], self.settings.episodes
+            )
+            self.state.weights[self.run, member] = self._dissimilarity(
+                Visits(self.world, episodes[0])
+            ).mean()
+
+    def _dissimilarity(self, visits: Visits) -> np.ndarray:
+        """w(tau) of the first set of trajectories: its share of unusual steps (line 3)."""
+        return visits.shares[0] @ self.density.unusual(self.run, visits.inputs)
+
+    def _weights(self, visits: Visits) -> np.ndarray:
+        """Normalised trajectory weights (line 8)."""
+        if not self.settings.reweight:
+            return normalised(np.ones(self.settings.episodes))
+        return normalised(self._dissimilarity(visits))
+
+    def _sampled_agents(self):
+        """D_A of every round: each episode from a member drawn by its weight (line 6).
+
+        Which member plays which episode is drawn first, so that each member's
+        episodes can be rolled out together.
+        """
+        settings = self.settings
+        rng = generator(self.seed, "mixture", self.iteration)
+        shape = (settings.rounds, settings.episodes)
+        member = rng.choice(self.members.runs, size=shape, p=self._member_probabilities())
+        used = np.bincount(member.ravel(), minlength=self.members.runs)
+        rngs = [generator(self.seed, "agents", self.iteration, m) for m in range(len(used))]
+        pool = roll_out(self.world, self.members, rngs, int(used.max()))
+        # The k-th time that a member is drawn, its k-th episode is taken.
+        order = np.argsort(member.ravel(), kind="stable")
+        turn = np.empty(member.size, np.int64)
+        turn[order] = np.arange(member.size) - np.repeat(np.cumsum(used) - used, used)
+        for members, turns in zip(member, turn.reshape(shape), strict=True):
+            yield pool[members, turns]
+
+    def _member_probabilities(self) -> np.ndarray:
+        members = self.members.runs
+        if not self.settings.mixture:
+            return np.eye(members)[-1]
+        if not self.settings.reweight:
+            return np.full(members, 1.0 / members)
+        return normalised(self.state.weights[self.run])
+
+
+def _members(policies: Sequence[PolicyState], run: int, snapshots: int) -> Networks:
+    """One run's policies of all iterations as a stack: half-way and final, or final only."""
+    stacks = [s for p in policies for s in ((p.halfway, p.final) if snapshots == 2 else (p.final,))]
+    parameters = np.stack([stack.parameters[run] for stack in stacks])
+    return Networks(stacks[0].sizes, parameters)

@@ -1,0 +1,189 @@
+"""Stacks of small networks: the same multilayer perceptron, once per run.
+
+The networks of this paper are tiny (64-64), so a step of one network in an
+automatic-differentiation framework is nearly all overhead. Here the weights of
+all runs lie side by side, (runs, in, out), one batched product serves them all,
+and the backward pass of the one architecture that is needed is written out. A
+loss therefore supplies its gradient with respect to the networks' output; the
+tests check each of them against PyTorch's autograd. NumPy multiplies each run's
+matrices by themselves, so a run's numbers do not depend on its neighbours.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+
+import numpy as np
+
+Trace = list[np.ndarray]  # the input and every hidden activation of a forward pass
+
+BIAS = 0.01  # the authors' initial bias
+
+
+class Networks:
+    """`runs` networks with layers `sizes` and ReLU or tanh between them; linear output."""
+
+    def __init__(self, sizes: Sequence[int], parameters: np.ndarray, activation: str = "relu"):
+        self.sizes = tuple(int(size) for size in sizes)
+        self.activation = activation
+        self.parameters = parameters  # (runs, parameters of one network) float32
+        self.layers = _views(parameters, self.sizes)
+
+    @classmethod
+    def initialise(
+        cls, rngs: Sequence[np.random.Generator], sizes: Sequence[int], activation: str = "relu"
+    ) -> Networks:
+        """Xavier-uniform weights and a bias of 0.01, each run from its own generator."""
+        stack = cls(sizes, np.empty((len(rngs), count_parameters(sizes)), np.float32), activation)
+        for weights, biases in stack.layers:
+            limit = np.sqrt(6.0 / sum(weights.shape[1:]))
+            for run, rng in enumerate(rngs):
+                weights[run] = rng.uniform(-limit, limit, size=weights.shape[1:])
+            biases[...] = BIAS
+        return stack
+
+    @classmethod
+    def blank(cls, runs: int, sizes: Sequence[int]) -> Networks:
+        """Networks of zeros."""
+        return cls(sizes, np.zeros((runs, count_parameters(sizes)), np.float32))
+
+    @classmethod
+    def gather(cls, stacks: Sequence[Networks], which: np.ndarray) -> Networks:
+        """Run k of the stack number `which[k]`, for every k."""
+        rows = [stacks[stack].parameters[run] for run, stack in enumerate(which)]
+        return cls(stacks[0].sizes, np.stack(rows), stacks[0].activation)
+
+    @property
+    def runs(self) -> int:
+        return len(self.parameters)
+
+    def trace(self, inputs: np.ndarray) -> tuple[np.ndarray, Trace]:
+        """Output (runs, n, out) for inputs (runs, n, in), and what `gradient` needs."""
+        hidden = [inputs]
+        *inner, (weights, biases) = self.layers
+        for inner_weights, inner_biases in inner:
+            layer = np.matmul(hidden[-1], inner_weights)
+            layer += inner_biases
+            hidden.append(self._activate(layer))
+        output = np.matmul(hidden[-1], weights)
+        output += biases
+        return output, hidden
+
+    def __call__(self, inputs: np.ndarray) -> np.ndarray:
+        """(runs, n, in) -> (runs, n, out)."""
+        return self.trace(inputs)[0]
+
+    def gradient(
+        self, hidden: Trace, output_gradient: np.ndarray, out: np.ndarray | None = None
+    ) -> np.ndarray:
+        """Gradient in the parameters, (runs, parameters), given the one in the output."""
+        result = np.empty_like(self.parameters) if out is None else out
+        delta = output_gradient
+        ones = np.ones((1, delta.shape[1]), np.float32)  # a product sums faster than `sum`
+        slots = _views(result, self.sizes)
+        for depth in range(len(self.layers) - 1, -1, -1):
+            below, (weights_slot, biases_slot) = hidden[depth], slots[depth]
+            np.matmul(below.transpose(0, 2, 1), delta, out=weights_slot)
+            np.matmul(ones, delta, out=biases_slot)
+            if depth:
+                delta = np.matmul(delta, self.layers[depth][0].transpose(0, 2, 1))
+                delta *= self._slope(below)
+        return result
+
+    def _activate(self, layer: np.ndarray) -> np.ndarray:
+        if self.activation == "tanh":
+            return np.tanh(layer, out=layer)
+        return np.maximum(layer, 0.0, out=layer)
+
+    def _slope(self, activated: np.ndarray) -> np.ndarray:
+        return 1.0 - activated**2 if self.activation == "tanh" else activated > 0
+
+    def pick(self, runs: Sequence[int]) -> Networks:
+        """A stack of copies of some of the runs."""
+        return Networks(self.sizes, self.parameters[list(runs)], self.activation)
+
+    def copy(self) -> Networks:
+        return Networks(self.sizes, self.parameters.copy(), self.activation)
+
+    def tensors(self, prefix: str = "") -> dict[str, np.ndarray]:
+        """Named arrays for a checkpoint: `layer1.weight` (runs, in, out), `layer1.bias`, ..."""
+        named = {}
+        for depth, (weights, biases) in enumerate(self.layers, start=1):
+            named[f"{prefix}layer{depth}.weight"] = np.ascontiguousarray(weights)
+            named[f"{prefix}layer{depth}.bias"] = np.ascontiguousarray(biases[:, 0])
+        return named
+
+    @classmethod
+    def from_tensors(
+        cls, named: dict[str, np.ndarray], prefix: str = "", activation: str = "relu"
+    ) -> Networks:
+        """The inverse of `tensors`."""
+        depth = sum(
+            name.startswith(f"{prefix}layer") and name.endswith(".weight") for name in named
+        )
+        weights = [named[f"{prefix}layer{d}.weight"] for d in range(1, depth + 1)]
+        biases = [named[f"{prefix}layer{d}.bias"] for d in range(1, depth + 1)]
+        sizes = [weights[0].shape[1], *(w.shape[2] for w in weights)]
+        flat = [a.reshape(len(a), -1) for pair in zip(weights, biases, strict=True) for a in pair]
+        return cls(sizes, np.concatenate(flat, axis=1), activation)
+
+
+class Adam:
+    """Adam (Kingma & Ba, 2015) on a stack: moments of shape (runs, parameters), one clock."""
+
+    def __init__(self, like: np.ndarray, learning_rate: float, epsilon: float = 1e-8):
+        self.learning_rate = learning_rate
+        self.epsilon = epsilon
+        self.first = np.zeros_like(like)
+        self.second = np.zeros_like(like)
+        self.steps = 0
+
+    def step(self, parameters: np.ndarray, gradient: np.ndarray) -> None:
+        """Move `parameters` in place against `gradient`, which is used up."""
+        self.steps += 1
+        if self.steps % 32 == 0:
+            # Moments of dead units decay for ever; as denormal numbers they would
+            # make every later step several times slower.
+            self.first[np.abs(self.first) < 1e-30] = 0.0
+            self.second[self.second < 1e-30] = 0.0
+        self.first *= np.float32(0.9)
+        self.first += np.float32(0.1) * gradient
+        self.second *= np.float32(0.999)
+        np.multiply(gradient, gradient, out=gradient)
+        gradient *= np.float32(0.001)
+        self.second += gradient
+        # The bias corrections are scalars: fold them into the rate and into epsilon.
+        correction = np.sqrt(1.0 - 0.999**self.steps)
+        rate = self.learning_rate * correction / (1.0 - 0.9**self.steps)
+        np.sqrt(self.second, out=gradient)
+        gradient += np.float32(self.epsilon * correction)
+        np.divide(self.first, gradient, out=gradient)
+        gradient *= np.float32(rate)
+        parameters -= gradient
+
+
+def count_parameters(sizes: Sequence[int]) -> int:
+    return sum((a + 1) * b for a, b in itertools.pairwise(sizes))
+
+
+def sigmoid(logits: np.ndarray) -> np.ndarray:
+    return 0.5 * (1.0 + np.tanh(0.5 * logits))
+
+
+def log_softmax(logits: np.ndarray) -> np.ndarray:
+    shifted = logits - logits.max(axis=-1, keepdims=True)
+    total = np.matmul(np.exp(shifted), np.ones((logits.shape[-1], 1), logits.dtype))
+    return shifted - np.log(total)
+
+
+def _views(parameters: np.ndarray, sizes: Sequence[int]) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Weights (runs, in, out) and biases (runs, 1, out) of each layer, sharing memory."""
+    runs, start, layers = len(parameters), 0, []
+    for fan_in, fan_out in itertools.pairwise(sizes):
+        middle, end = start + fan_in * fan_out, start + (fan_in + 1) * fan_out
+        weights = parameters[:, start:middle].reshape(runs, fan_in, fan_out)
+        biases = parameters[:, middle:end].reshape(runs, 1, fan_out)
+        layers.append((weights, biases))
+        start = end
+    return layers

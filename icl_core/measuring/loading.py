@@ -1,0 +1,95 @@
+"""From artifacts to the plain arrays that are measured and drawn, and rollouts as a table."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+
+import numpy as np
+import pyarrow as pa
+
+from icl_core.artifacts import read_table, read_tensors
+from icl_core.demonstrations import files
+from icl_core.demonstrations.trajectories import Trajectories
+from icl_core.environments.world import World
+from icl_core.errors import InputError
+from icl_core.learning.networks import Networks, sigmoid
+
+# The rollouts of a stack: a seed's steps as demonstrations are stored.
+ROLLOUTS_SCHEMA = pa.schema([pa.field("seed", pa.int32()), *files.SCHEMA])
+
+
+def constraint_values(networks: Networks, world: World) -> np.ndarray:
+    """c of every run at the evaluation grid's nodes: (runs, *grid.shape)."""
+    nodes = world.grid.nodes.astype(np.float32)
+    logits = networks(np.broadcast_to(nodes, (networks.runs, *nodes.shape)))
+    return sigmoid(logits[..., 0].astype(np.float64)).reshape(networks.runs, *world.grid.shape)
+
+
+def constraint_on_grid(path: str | os.PathLike, world: World) -> np.ndarray:
+    """The same for the networks stored in a file."""
+    tensors = read_tensors(path)
+    prefix = "constraint." if any(name.startswith("constraint.") for name in tensors) else ""
+    if f"{prefix}layer1.weight" not in tensors:
+        raise InputError(
+            f"{path}: expected a constraint network (layer1.weight, ...), found "
+            f"{', '.join(sorted(tensors)) or 'nothing'}; make it again with snakemake"
+        )
+    return constraint_values(Networks.from_tensors(tensors, prefix=prefix), world)
+
+
+def constraints_on_grid(paths: Sequence[str | os.PathLike], world: World) -> np.ndarray:
+    """The same over all of a method's groups of seeds."""
+    return np.concatenate([constraint_on_grid(path, world) for path in paths])
+
+
+def expert_visits(path: str | os.PathLike, world: World) -> np.ndarray:
+    """Visits of the demonstrations, of the grid's shape."""
+    return _visits_of_steps(read_table(path, files.SCHEMA), world)
+
+
+def rollout_visits(paths: Sequence[str | os.PathLike], world: World) -> np.ndarray:
+    """Visits of every run's final policy: (runs, *grid.shape), runs by seed in each file."""
+    counts = []
+    for path in paths:
+        table = read_table(path, ROLLOUTS_SCHEMA)
+        seeds = table["seed"].to_numpy()
+        counts += [
+            _visits_of_steps(table.filter(pa.array(seeds == seed)), world)
+            for seed in np.unique(seeds)
+        ]
+    return np.stack(counts)
+
+
+def rollouts_table(trajectories: Trajectories, seeds: Sequence[int]) -> pa.Table:
+    """A stack's rollouts (runs, episodes, steps, ...) as rows, by seed, episode and step."""
+    taken = trajectories.mask
+    run, episode, step = np.nonzero(taken)
+    columns = [
+        pa.array(np.asarray(seeds)[run], pa.int32()),
+        pa.array(episode, pa.int32()),
+        pa.array(step, pa.int32()),
+        _lists(trajectories.states[taken]),
+        _lists(trajectories.actions[taken][:, None]),
+        pa.array(trajectories.rewards[taken], pa.float32()),
+    ]
+    return pa.Table.from_arrays(columns, schema=ROLLOUTS_SCHEMA)
+
+
+def _visits_of_steps(table: pa.Table, world: World) -> np.ndarray:
+    """Like `accruals.visits`, for steps that stand in rows."""
+    states, actions = _matrix(table["state"]), _matrix(table["action"])
+    discrete = np.rint(actions[:, 0]).astype(np.int64)
+    node = world.grid.locate(world.constraint_inputs(states, discrete))
+    counts = np.bincount(node[node >= 0], minlength=int(np.prod(world.grid.shape)))
+    return counts.reshape(world.grid.shape)
+
+
+def _matrix(column: pa.ChunkedArray) -> np.ndarray:
+    """A column of equally long lists as (rows, length)."""
+    return column.combine_chunks().flatten().to_numpy().reshape(len(column), -1)
+
+
+def _lists(values: np.ndarray) -> pa.ListArray:
+    offsets = np.arange(len(values) + 1, dtype=np.int32) * values.shape[1]
+    return pa.ListArray.from_arrays(offsets, pa.array(values.ravel(), pa.float32()))

@@ -1,0 +1,120 @@
+"""Figures 3 and 4: how the experts were trained on the true constraint."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from icl_core.showing.loading import training_curve
+from icl_core.showing.sources import Sources
+from icl_core.showing.style import (
+    BLUE,
+    GREEN,
+    GREY,
+    VERMILION,
+    footer,
+    panels,
+    title,
+)
+
+Curve = dict[str, np.ndarray]
+NO_CURVE = "demonstrations\nwere given:\nno training"
+
+
+def reward_figure(sources: Sources, experiments: Sequence[str]) -> Figure:
+    """Figure 3: mean undiscounted reward of the episodes of each PPO epoch."""
+    curves = _curves(sources, experiments)
+    figure, axes = panels(len(curves), height=1.65)
+    for ax, (experiment, curve) in zip(axes[0], curves.items(), strict=True):
+        _panel_title(ax, sources, experiment)
+        if curve is None:
+            _left_out(ax)
+            continue
+        _draw_curve(ax, curve["epoch"], curve["return"], BLUE)
+        ax.set_ylim(0, max(1.0, curve["return"].max()) * 1.06)
+        ax.set_xlabel("PPO epoch")
+    axes[0, 0].set_ylabel("mean reward")
+    footer(figure, _footer(sources, curves))
+    return figure
+
+
+def constraint_figure(sources: Sources, experiments: Sequence[str]) -> Figure:
+    """Figure 4: constraint value J(c) with the threshold, and episodes that violate it."""
+    curves = _curves(sources, experiments)
+    figure, axes = panels(len(curves), rows=2, height=2.7, sharex="col")
+    for column, (experiment, curve) in zip(axes.T, curves.items(), strict=True):
+        _panel_title(column[0], sources, experiment)
+        if curve is None:
+            for ax in column:
+                _left_out(ax)
+            continue
+        _draw_value(column[0], curve, sources.worlds[experiment].threshold)
+        _draw_curve(column[1], curve["epoch"], 100 * curve["violations"], VERMILION)
+        column[1].set_ylim(0, 104)
+        column[1].set_xlabel("PPO epoch")
+    axes[0, 0].set_ylabel("mean constraint\nvalue J(c)")
+    axes[1, 0].set_ylabel("episodes with\n" + r"J(c) $\geq\beta$ [%]")
+    figure.align_ylabels()
+    footer(figure, _footer(sources, curves))
+    return figure
+
+
+def running_mean(values: np.ndarray, width: int) -> np.ndarray:
+    """Centred mean over `width` (odd) values, over what there is of them at the ends."""
+    ones = np.ones(width)
+    return np.convolve(values, ones, "same") / np.convolve(np.ones(len(values)), ones, "same")
+
+
+def _draw_value(ax: Axes, curve: Curve, threshold: float) -> None:
+    _draw_curve(ax, curve["epoch"], curve["constraint_value"], GREEN)
+    ax.axhline(threshold, color=VERMILION, linewidth=0.9, linestyle=(0, (4, 2)))
+    top = 1.12 * max(curve["constraint_value"].max(), threshold)
+    ax.set_ylim(0, top)
+    ax.annotate(
+        rf"$\beta={threshold:g}$",
+        (0.985, threshold),
+        xytext=(0, 1.5),
+        xycoords=ax.get_yaxis_transform(),
+        textcoords="offset points",
+        ha="right",
+        va="bottom",
+        fontsize=6,
+        color=VERMILION,
+    )
+
+
+def _draw_curve(ax: Axes, epochs: np.ndarray, values: np.ndarray, colour: str) -> None:
+    """Each epoch faintly, and a running mean over a fiftieth of the training."""
+    width = 2 * (len(values) // 100) + 1
+    if width > 1:
+        ax.plot(epochs, values, color=colour, linewidth=0.4, alpha=0.4)
+    few = {"marker": "o", "markersize": 2.5, "clip_on": False} if len(values) < 15 else {}
+    ax.plot(epochs, running_mean(values, width), color=colour, **few)
+    ax.set_xlim(min(epochs[0], 0), max(epochs[-1], epochs[0] + 1))
+    ax.xaxis.get_major_locator().set_params(integer=True, nbins=4)
+    ax.grid(axis="y", color="#E6E6E6", linewidth=0.5)
+    ax.set_axisbelow(True)
+
+
+def _curves(sources: Sources, experiments: Sequence[str]) -> dict[str, Curve | None]:
+    paths = {name: sources.demonstrations(name, "training.parquet") for name in experiments}
+    return {name: training_curve(path) if path else None for name, path in paths.items()}
+
+
+def _panel_title(ax: Axes, sources: Sources, experiment: str) -> None:
+    world = sources.worlds[experiment]
+    title(ax, world.title, rf"($\beta={world.threshold:g}$)")
+
+
+def _left_out(ax: Axes) -> None:
+    ax.text(0.5, 0.5, NO_CURVE, transform=ax.transAxes, ha="center", va="center", color=GREY)
+    ax.set(xticks=[], yticks=[])
+    ax.spines[:].set_visible(False)
+
+
+def _footer(sources: Sources, curves: dict[str, Curve | None]) -> str:
+    drawn = [curve for curve in curves.values() if curve is not None]
+    return sources.footer({"expert": len(np.unique(drawn[0]["seed"]))} if drawn else {})

@@ -1,0 +1,129 @@
+"""Figures 20 to 23: constraints and accruals over CartPole's position, a line per action."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from icl_core.environments.world import World
+from icl_core.measuring.accruals import normalised
+from icl_core.measuring.loading import constraints_on_grid, expert_visits, rollout_visits
+from icl_core.measuring.metrics import constraint_error
+from icl_core.measuring.runs import dissimilarities
+from icl_core.measuring.statistics import mean_and_std
+from icl_core.showing.naming import METHODS, method_title
+from icl_core.showing.sources import Sources
+from icl_core.showing.style import ACTION_COLOURS, footer, panels, plus_minus, title
+
+ACTIONS = ("a = 0 (left)", "a = 1 (right)")
+DASHES = ("-", (0, (3, 1.2)))  # the second dashed: equal lines stay both visible
+
+
+def constraint_figure(sources: Sources, experiments: Sequence[str]) -> Figure:
+    """Figures 20 and 22: true constraint, then each method's mean and range over seeds."""
+    (experiment,) = experiments
+    world = sources.worlds[experiment]
+    found = sources.final(experiment, "constraint.safetensors")
+    values = {method: constraints_on_grid(paths, world) for method, paths in found.items()}
+    figure = draw_constraints(world, values)
+    footer(figure, _footer(sources, values))
+    return figure
+
+
+def accruals_figure(sources: Sources, experiments: Sequence[str]) -> Figure:
+    """Figures 21 and 23: the expert's accruals, then each method's mean and range over seeds."""
+    (experiment,) = experiments
+    world = sources.worlds[experiment]
+    expert = expert_visits(sources.demonstrations(experiment, "trajectories.parquet"), world)
+    found = sources.final(experiment, "rollouts.parquet")
+    visited = {method: rollout_visits(paths, world) for method, paths in found.items()}
+    figure = draw_accruals(world, expert, visited)
+    footer(figure, _footer(sources, visited))
+    return figure
+
+
+def draw_constraints(world: World, values: dict[str, np.ndarray]) -> Figure:
+    """`values` holds (runs, nodes of x, 2) for each method, in the order of the panels."""
+    figure, axes = panels(1 + len(values), height=1.95, sharey=True)
+    nodes = world.grid.axes[0].nodes
+    x, true = _true_constraint(world)
+    _draw_lines(axes[0, 0], x, true[None])
+    title(axes[0, 0], "True constraint fn.", "0 or 1")
+    for ax, (method, runs) in zip(axes[0, 1:], values.items(), strict=True):
+        _draw_lines(ax, nodes, runs)
+        error = plus_minus(*mean_and_std(constraint_error(world, runs)))
+        title(ax, method_title(method, world.threshold), f"CMSE {error}")
+    axes[0, 0].set_ylim(-0.04, 1.06)
+    _label(figure, axes[0], world, "constraint value c")
+    return figure
+
+
+def draw_accruals(world: World, expert: np.ndarray, visited: dict[str, np.ndarray]) -> Figure:
+    """`expert` holds the counts of visits (nodes of x, 2), `visited` one more axis of runs."""
+    figure, axes = panels(1 + len(visited), height=1.95, sharey=True)
+    nodes = world.grid.axes[0].nodes
+    _draw_lines(axes[0, 0], nodes, 100 * normalised(world.grid, expert)[None], fill=True)
+    title(axes[0, 0], "Expert accruals", "demonstrations")
+    for ax, (method, counts) in zip(axes[0, 1:], visited.items(), strict=True):
+        _draw_lines(ax, nodes, 100 * normalised(world.grid, counts), fill=True)
+        distances = dissimilarities(world, expert, counts)
+        title(
+            ax,
+            method_title(method, world.threshold),
+            f"NAD {plus_minus(*mean_and_std(distances))}",
+        )
+    axes[0, 0].set_ylim(bottom=0)
+    _label(figure, axes[0], world, "share of visits [%]")
+    return figure
+
+
+def _true_constraint(world: World) -> tuple[np.ndarray, np.ndarray]:
+    """Positions a millimetre apart and the true c there, (positions, 2).
+
+    Between the nodes too, so that the step stands where the constraint really ends.
+    """
+    low, high = world.grid.axes[0].nodes[[0, -1]]
+    x = np.linspace(low, high, round((high - low) * 1000) + 1)
+    inputs = [np.stack([x, np.full_like(x, action)], axis=-1) for action in range(2)]
+    return x, np.stack([world.true_constraint(each) for each in inputs], axis=-1)
+
+
+def _draw_lines(ax: Axes, x: np.ndarray, runs: np.ndarray, fill: bool = False) -> None:
+    """For each action the mean over runs (runs, positions, 2), and the range from min to max."""
+    for action, colour in enumerate(ACTION_COLOURS):
+        values = runs[:, :, action]
+        if np.isnan(values).any(axis=1).all():  # an action that no run ever took has no accrual
+            continue
+        mean = np.nanmean(values, axis=0)
+        lines = {"color": colour, "linestyle": DASHES[action], "zorder": 3 + action}
+        ax.plot(x, mean, label=ACTIONS[action], **lines)
+        if len(values) > 1:
+            low, high = np.nanmin(values, axis=0), np.nanmax(values, axis=0)
+            ax.fill_between(x, low, high, color=colour, alpha=0.25, linewidth=0)
+        elif fill:
+            ax.fill_between(x, 0, mean, color=colour, alpha=0.12, linewidth=0)
+
+
+def _label(figure: Figure, axes: np.ndarray, world: World, quantity: str) -> None:
+    axis = world.grid.axes[0]
+    x, true = _true_constraint(world)
+    edges = x[np.flatnonzero(np.diff(true, axis=0).any(axis=1))]
+    for ax in axes:
+        for edge in edges:
+            ax.axvline(edge, color="#A6A6A6", linewidth=0.6, linestyle=":", zorder=1)
+        ax.set_xlabel(axis.label)
+        ax.set_xlim(axis.nodes[0], axis.nodes[-1])
+        ax.set_xticks([-2, -1, 0, 1, 2])
+    axes[0].set_ylabel(quantity)
+    handles, labels = axes[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside upper center", ncols=2, handlelength=2.2)
+
+
+def _footer(sources: Sources, runs: dict[str, np.ndarray]) -> str:
+    text = sources.footer({METHODS.get(method, method): len(v) for method, v in runs.items()})
+    several = any(len(values) > 1 for values in runs.values())
+    band = "line: mean, band: min to max over seeds; " if several else ""
+    return f"{band}dotted: true edge; {text}"

@@ -1,0 +1,48 @@
+"""Write figures and tables: whole or not at all, and equal inputs as equal bytes."""
+
+from __future__ import annotations
+
+import csv
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from icl_core.artifacts import atomic
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table twice: `rows` for machines at full precision, `markdown` for readers."""
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple, ...]
+    markdown: str
+
+
+def save_figure(figure, *paths: str | os.PathLike, dpi: float = 300) -> None:
+    """Write a figure to each path, in the format that its ending names.
+
+    No date and no program name goes into the file: the bytes depend only on the picture.
+    """
+    for path in map(Path, paths):
+        metadata = {"Date": None, "Creator": None} if path.suffix == ".svg" else {"Software": None}
+        with atomic(path) as temporary:
+            figure.savefig(temporary, metadata=metadata, dpi=dpi)
+
+
+def save_table(table: Table, *paths: str | os.PathLike) -> None:
+    """Write a table to each path: CSV, or Markdown where the ending is .md."""
+    for path in map(Path, paths):
+        with atomic(path) as temporary:
+            if path.suffix == ".md":
+                temporary.write_text(table.markdown, encoding="utf-8")
+            else:
+                _write_csv(temporary, table.columns, table.rows)
+
+
+def _write_csv(path: Path, columns: Sequence[str], rows: Sequence[Sequence]) -> None:
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(columns)
+        writer.writerows(rows)  # floats as repr: they read back to the same bits

@@ -1,0 +1,100 @@
+"""One look for all figures, and files that depend on nothing but what is drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import matplotlib
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+COLUMN, PAGE = 3.25, 6.75  # inches: one column, and the width of the text
+
+# Okabe and Ito's palette, which colour-blind readers can tell apart.
+BLUE, ORANGE, GREEN = "#0072B2", "#E69F00", "#009E73"
+VERMILION, GREY, DARK = "#D55E00", "#8C8C8C", "#262626"
+ACTION_COLOURS = (BLUE, ORANGE)  # the paper's: a=0 blue, a=1 orange
+
+CONSTRAINT_MAP = "viridis"  # perceptually even, readable without colour vision
+ACCRUAL_MAP = "magma_r"
+
+RC = {
+    "font.family": "DejaVu Sans",  # comes with matplotlib, so it is the same everywhere
+    "mathtext.fontset": "dejavusans",
+    "font.size": 7,
+    "axes.titlesize": 7.5,
+    "axes.labelsize": 7,
+    "xtick.labelsize": 6,
+    "ytick.labelsize": 6,
+    "legend.fontsize": 6,
+    "legend.frameon": False,
+    "axes.linewidth": 0.6,
+    "axes.edgecolor": DARK,
+    "axes.labelcolor": DARK,
+    "text.color": DARK,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.titlepad": 4,
+    "axes.labelpad": 2,
+    "xtick.major.width": 0.6,
+    "ytick.major.width": 0.6,
+    "xtick.major.size": 2.5,
+    "ytick.major.size": 2.5,
+    "xtick.major.pad": 2,
+    "ytick.major.pad": 2,
+    "lines.linewidth": 1.2,
+    "hatch.linewidth": 0.5,
+    "figure.dpi": 100,
+    "figure.constrained_layout.use": True,
+    "figure.constrained_layout.h_pad": 0.03,
+    "figure.constrained_layout.w_pad": 0.03,
+    "svg.hashsalt": "icl",  # ids inside an SVG are random without it
+    "svg.fonttype": "path",  # the reader need not have the font
+    "path.simplify": True,
+}
+
+
+@contextmanager
+def publication_style() -> Iterator[None]:
+    """Draw and save inside this block."""
+    with matplotlib.rc_context():
+        matplotlib.rcdefaults()  # nothing of the user's own matplotlibrc
+        matplotlib.rcParams.update(RC)
+        yield
+
+
+def panels(columns: int, height: float, rows: int = 1, **sharing) -> tuple[Figure, np.ndarray]:
+    """A figure and its (rows, columns) axes; one column wide up to two panels, else a page."""
+    width = COLUMN if columns <= 2 else PAGE
+    figure = Figure(figsize=(width, height))
+    return figure, figure.subplots(rows, columns, squeeze=False, **sharing)
+
+
+def title(axes: Axes, text: str, subtitle: str = "") -> None:
+    """A panel's title, with a smaller line below it. All panels of a row should have both."""
+    axes.set_title(f"{text}\n" if subtitle else text)
+    if subtitle:
+        axes.annotate(
+            subtitle,
+            (0.5, 1),
+            xytext=(0, 4),
+            xycoords="axes fraction",
+            textcoords="offset points",
+            ha="center",
+            va="bottom",
+            fontsize=6,
+            color="#595959",
+        )
+
+
+def footer(figure: Figure, text: str) -> None:
+    """Small print at the bottom right; the layout keeps room for it."""
+    if text:
+        figure.supxlabel(text, x=0.995, ha="right", fontsize=5, color=GREY)
+
+
+def plus_minus(mean: float, std: float) -> str:
+    """ "0.081 ± 0.012"; "undefined" where there is no number."""
+    return "undefined" if mean != mean else f"{mean:.3f} ± {std:.3f}"

@@ -1,0 +1,168 @@
+"""Accruals against a naive loop, NAD against closed forms, POT itself and scipy."""
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from scipy.stats import wasserstein_distance
+
+from icl_core.demonstrations.trajectories import Trajectories
+from icl_core.environments import WORLDS, make_world
+from icl_core.environments.world import Axis, EvaluationGrid
+from icl_core.measuring.accruals import accrual_dissimilarity, normalised, visits
+
+GRID = make_world("gridworld-a").grid
+SLICED = make_world("cartpole-mr").grid
+LINE = EvaluationGrid((Axis("z", np.arange(11.0)),))
+
+counts_2d = arrays(np.int64, (7, 7), elements=st.integers(0, 5)).filter(lambda c: c.sum() > 0)
+counts_1d = arrays(np.int64, 11, elements=st.integers(0, 20)).filter(lambda c: c.sum() > 0)
+few = settings(max_examples=30, deadline=None)
+
+
+def random_trajectories(world, rng, lead=(6,), steps=9):
+    n = int(np.prod(lead))
+    scale = 8 if world.name.startswith("grid") else 3.0  # some samples fall outside
+    states = rng.uniform(-scale / 4, scale, size=(n, steps, world.state_size))
+    if world.name.startswith("grid"):
+        states = np.floor(states)
+    return Trajectories(
+        states.reshape(*lead, steps, -1).astype(np.float32),
+        rng.integers(world.n_actions, size=(*lead, steps)),
+        np.zeros((*lead, steps), dtype=np.float32),
+        rng.integers(1, steps + 1, size=lead),
+    )
+
+
+def naive_visits(world, trajectories):
+    """Loop over every recorded step; compare with every node in turn."""
+    counts = np.zeros(world.grid.shape, dtype=int)
+    for episode in range(len(trajectories)):
+        for t in range(trajectories.lengths[episode]):
+            state, action = trajectories.states[episode, t], trajectories.actions[episode, t]
+            inputs = world.constraint_inputs(state, np.asarray(action))
+            index = []
+            for value, axis in zip(inputs, world.grid.axes, strict=True):
+                gap = np.abs(axis.nodes - value)
+                half = (axis.nodes[1] - axis.nodes[0]) / 2
+                index.append(int(gap.argmin()) if gap.min() <= half else None)
+            if None not in index:
+                counts[tuple(index)] += 1
+    return counts
+
+
+@pytest.mark.parametrize("name", sorted(WORLDS))
+def test_visits_equal_a_naive_loop(name):
+    world = make_world(name)
+    trajectories = random_trajectories(world, np.random.default_rng(3))
+    counted = visits(world, trajectories)
+    np.testing.assert_array_equal(counted, naive_visits(world, trajectories))
+    assert 0 < counted.sum() < trajectories.lengths.sum()  # some outside, and they were dropped
+
+
+def test_visits_of_a_stack_are_the_visits_of_its_runs():
+    world = make_world("cartpole-mid")
+    stack = random_trajectories(world, np.random.default_rng(4), lead=(3, 5))
+    counted = visits(world, stack)
+    assert counted.shape == (3, *world.grid.shape)
+    for run in range(3):
+        np.testing.assert_array_equal(counted[run], visits(world, stack[run]))
+
+
+def test_exact_windows_drop_the_cracks():
+    world = make_world("cartpole-mr")
+    x = np.array([-2.4, 0.0, 0.0495, 0.0515, 0.0502, -0.0495, 0.7 - 0.0495, 2.46])
+    states = np.zeros((1, len(x), 4), dtype=np.float32)
+    states[0, :, 0] = x
+    zeros = np.zeros((1, len(x)))
+    steps = Trajectories(states, zeros.astype(int), zeros, np.array([len(x)]))
+    exact = visits(world, steps, exact_windows=True)
+    # 0.0495 lies in 0.0's window; 0.0502 lies in the crack below 0.1's, which 0.0515 is past.
+    assert exact[0, 0] == 1 and exact[24, 0] == 2 and exact[25, 0] == 1 and exact.sum() == 4
+    assert visits(world, steps).sum() == len(x) - 1
+
+
+@few
+@given(counts_1d, counts_1d)
+def test_one_dimension_equals_pot_and_scipy(a, b):
+    from ot.lp import emd2
+
+    index = np.arange(11.0)
+    exact = emd2(a / a.sum(), b / b.sum(), np.abs(index[:, None] - index[None]))
+    ours = accrual_dissimilarity(LINE, a, b)
+    assert ours == pytest.approx(exact, abs=1e-9)
+    assert ours == pytest.approx(wasserstein_distance(index, index, a, b), abs=1e-9)
+
+
+@few
+@given(counts_2d, counts_2d, counts_2d)
+def test_nad_is_a_metric(a, b, c):
+    ab, ba = accrual_dissimilarity(GRID, a, b), accrual_dissimilarity(GRID, b, a)
+    assert accrual_dissimilarity(GRID, a, a) == pytest.approx(0, abs=1e-9)
+    assert ab == pytest.approx(ba, abs=1e-9)
+    assert ab >= -1e-12
+    ac, cb = accrual_dissimilarity(GRID, a, c), accrual_dissimilarity(GRID, c, b)
+    assert ab <= ac + cb + 1e-9
+
+
+@few
+@given(counts_2d, st.integers(1, 9))
+def test_nad_ignores_the_number_of_visits(a, times):
+    b = np.roll(a, 1, axis=0)
+    once, often = accrual_dissimilarity(GRID, a, b), accrual_dissimilarity(GRID, times * a, b)
+    assert once == pytest.approx(often, abs=1e-9)
+
+
+@pytest.mark.parametrize("down,right", [(0, 0), (0, 3), (2, 0), (2, 3)])
+def test_translation_costs_the_cells_it_moves(down, right):
+    a = np.zeros((7, 7))
+    a[1:3, 0:2] = [[1, 2], [3, 4]]
+    moved = np.roll(a, (down, right), axis=(0, 1))
+    assert accrual_dissimilarity(GRID, a, moved) == pytest.approx(down + right)
+
+
+def test_hand_made_accruals():
+    a, b = np.zeros((7, 7)), np.zeros((7, 7))
+    a[0, 0] = 4
+    b[0, 0], b[0, 2], b[3, 3] = 2, 1, 1  # half stays, a quarter moves 2, a quarter moves 6
+    assert accrual_dissimilarity(GRID, a, b) == pytest.approx(2 / 4 + 6 / 4)
+
+
+def test_slices_are_normalised_alone_and_added():
+    a, b = np.zeros((49, 2)), np.zeros((49, 2))
+    a[10, 0], b[13, 0] = 1000, 1  # three nodes apart, whatever the counts
+    a[20, 1], b[20, 1], b[22, 1] = 5, 3, 3  # half of it two nodes apart
+    assert accrual_dissimilarity(SLICED, a, b) == pytest.approx(3 + 1)
+
+
+def test_empty_histogram_or_slice_is_undefined():
+    a = np.ones((49, 2))
+    b = a.copy()
+    b[:, 1] = 0
+    assert np.isnan(accrual_dissimilarity(SLICED, a, b))
+    assert np.isnan(accrual_dissimilarity(SLICED, b, a))
+    assert np.isnan(accrual_dissimilarity(GRID, np.zeros((7, 7)), np.ones((7, 7))))
+
+
+def test_normalised_sums_to_one_per_slice():
+    counts = np.random.default_rng(0).integers(1, 9, size=(3, 49, 2))
+    np.testing.assert_allclose(normalised(SLICED, counts).sum(axis=1), np.ones((3, 2)))
+    counts = np.random.default_rng(0).integers(1, 9, size=(3, 7, 7))
+    np.testing.assert_allclose(normalised(GRID, counts).sum(axis=(1, 2)), np.ones(3))
+
+
+def test_measuring_does_not_load_torch():
+    code = (
+        "import sys, numpy as np; from icl_core.environments import make_world;"
+        "from icl_core.measuring.accruals import accrual_dissimilarity as nad;"
+        "import os; before = dict(os.environ);"
+        "nad(make_world('gridworld-a').grid, np.eye(7), np.ones((7, 7)));"
+        "assert dict(os.environ) == before; sys.exit('torch' in sys.modules)"
+    )
+    clean = {k: v for k, v in os.environ.items() if not k.startswith("POT_BACKEND")}
+    assert subprocess.run([sys.executable, "-c", code], env=clean, check=False).returncode == 0

@@ -1,0 +1,80 @@
+"""Tables hold the numbers that they were given, and say whose they are."""
+
+import csv
+
+import pytest
+
+from icl_core.measuring.statistics import Cell
+from icl_core.showing.catalogue import CATALOGUE, SYNTHETIC
+from icl_core.showing.paper_values import PAPER
+from icl_core.showing.results_table import build
+from icl_core.showing.save import save_table
+from icl_core.showing.show import show
+from tests.showing.synthetic_results import make_results
+
+CELLS = {
+    ("gridworld-a", "icl"): Cell(1 / 3, 0.1 + 0.2, (1, 2)),
+    ("gridworld-b", "icl"): Cell(float("nan"), float("nan"), (1, 2)),
+    ("cartpole-mr", "icl"): Cell(0.02, 0.0, (1, 2)),
+}
+
+
+def read(path):
+    with open(path, newline="") as file:
+        return {(row["method"], row["experiment"]): row for row in csv.DictReader(file)}
+
+
+def lines(markdown):
+    cells = [line.strip("| ").split(" | ") for line in markdown.splitlines() if line[:1] == "|"]
+    return {tuple(line[:2]): line[2:] for line in cells}
+
+
+def test_csv_reads_back_to_the_same_bits(tmp_path):
+    save_table(build("cmse", CELLS, SYNTHETIC, "quick"), tmp_path / "t.csv", tmp_path / "t.md")
+    rows = read(tmp_path / "t.csv")
+    assert float(rows["icl", "gridworld-a"]["mean"]) == 1 / 3
+    assert float(rows["icl", "gridworld-a"]["std"]) == 0.1 + 0.2
+    assert rows["icl", "gridworld-a"]["seeds"] == "2"
+    assert rows["icl", "gridworld-b"]["mean"] == "nan"
+    assert float(rows["icrl", "cartpole-mid"]["paper_mean"]) == 0.27
+    assert len(rows) == 12
+
+
+def test_methods_that_were_not_run_stand_with_the_papers_value_only(tmp_path):
+    table = build("cmse", CELLS, SYNTHETIC, "quick")
+    save_table(table, tmp_path / "t.csv")
+    assert read(tmp_path / "t.csv")["icrl", "gridworld-a"]["mean"] == ""
+    found = lines(table.markdown)
+    assert found["ICRL", "paper"] == ["0.11 ± 0.02", "0.21 ± 0.04", "0.21 ± 0.16", "0.27 ± 0.03"]
+    assert [key for key in found if key[1].startswith("ours")] == [("ICL", "ours, 2 seeds")]
+    assert "Run here: ICL;" in table.markdown and "Scale of our run: quick" in table.markdown
+
+
+def test_markdown_cells():
+    found = lines(build("cmse", CELLS, SYNTHETIC, "quick").markdown)
+    ours = found["ICL", "ours, 2 seeds"]
+    # Worse than the paper, undefined, as good as the paper, not run.
+    assert ours == ["0.333 ± 0.300", "undefined", "**0.020 ± 0.000**", "-"]
+
+
+def test_a_method_and_an_experiment_that_the_paper_does_not_have():
+    cells = {("mine", "new"): Cell(1.0, 0.5, (1,)), **CELLS}
+    found = lines(build("nad", cells, (*SYNTHETIC, "mine"), "smoke").markdown)
+    assert found["new", "ours, 1 seed"] == ["-", "-", "-", "-", "1.000 ± 0.500"]
+    assert found["ICL", "paper"][-1] == "-"
+
+
+@pytest.mark.parametrize("name", ["table-01-cmse", "table-02-nad"])
+def test_tables_from_results(name, tmp_path):
+    sources = make_results(tmp_path / "results")
+    outputs = [tmp_path / name for name in ("t.csv", "t.md")]
+    show(CATALOGUE[name], sources, outputs)
+    rows = read(outputs[0])
+    assert {row["metric"] for row in rows.values()} == {name.split("-")[-1]}
+    assert all(rows["icl", experiment]["seeds"] == "2" for experiment in SYNTHETIC)
+
+
+def test_the_papers_values_are_complete():
+    assert {metric: len(values) for metric, values in PAPER.items()} == {"cmse": 12, "nad": 12}
+    assert PAPER["nad"]["cartpole-mid", "icl"] == (3.04, 1.93)
+    assert PAPER["cmse"]["gridworld-b", "gail-constraint"] == (0.25, 0.01)

@@ -1,0 +1,171 @@
+"""Artifacts: written whole or not at all, read back checked."""
+
+import json
+import os
+import subprocess
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+
+from icl_core import artifacts
+from icl_core.errors import InputError
+
+SCHEMA = pa.schema([("seed", pa.int32()), ("state", pa.list_(pa.float32()))])
+TABLE = pa.table({"seed": [1, 2], "state": [[0.0, 1.0], [2.0, 3.0]]}, schema=SCHEMA)
+TENSORS = {"w": np.arange(6, dtype=np.float32).reshape(2, 3), "scalar": np.array(3.0)}
+ABOUT = {"code": "abc", "seeds": [1, 2]}
+
+
+def one_line(error) -> str:
+    message = str(error.value)
+    assert "\n" not in message
+    return message
+
+
+def test_table_returns_with_its_provenance_and_metadata(tmp_path):
+    path = tmp_path / "deep" / "table.parquet"
+    artifacts.write_table(path, TABLE.replace_schema_metadata({"environment": "x"}), ABOUT)
+    table = artifacts.read_table(path, SCHEMA)
+    assert table.equals(TABLE)
+    assert table.schema.metadata[b"environment"] == b"x"
+    assert artifacts.read_provenance(path) == ABOUT
+
+
+@given(
+    st.dictionaries(
+        st.text("abc.", min_size=1),
+        arrays.arrays(
+            st.sampled_from([np.float32, np.float64, np.int64, np.uint8, np.bool_]),
+            arrays.array_shapes(min_dims=0, min_side=0),
+        ),
+        min_size=1,
+    )
+)
+def test_any_tensors_return_as_they_were(tmp_path_factory, tensors):
+    path = tmp_path_factory.mktemp("tensors") / "n.safetensors"
+    artifacts.write_tensors(path, {name: t.T for name, t in tensors.items()}, ABOUT)
+    found = artifacts.read_tensors(path)
+    assert found.keys() == tensors.keys()
+    for name, tensor in tensors.items():
+        assert found[name].dtype == tensor.dtype
+        np.testing.assert_array_equal(found[name], tensor.T)
+    assert artifacts.read_provenance(path) == ABOUT
+
+
+def test_equal_inputs_give_equal_bytes(tmp_path):
+    for name in ("one", "two"):
+        artifacts.write_table(tmp_path / f"{name}.parquet", TABLE, ABOUT)
+        about = dict(reversed(ABOUT.items()))
+        tensors = dict(reversed(TENSORS.items())) if name == "two" else TENSORS
+        artifacts.write_tensors(tmp_path / f"{name}.safetensors", tensors, about)
+    for suffix in (".parquet", ".safetensors"):
+        one, two = ((tmp_path / f"{name}{suffix}").read_bytes() for name in ("one", "two"))
+        assert one == two
+
+
+@pytest.mark.parametrize("keep", [0, 3, 50, -1])
+def test_truncated_table_is_refused(tmp_path, keep):
+    path = tmp_path / "t.parquet"
+    artifacts.write_table(path, TABLE, ABOUT)
+    path.write_bytes(path.read_bytes()[:keep])
+    for read in (lambda p: artifacts.read_table(p, SCHEMA), artifacts.read_provenance):
+        with pytest.raises(InputError) as error:
+            read(path)
+        assert str(path) in one_line(error)
+
+
+def test_flipped_bit_in_a_table_is_refused(tmp_path):
+    path = tmp_path / "t.parquet"
+    rng = np.random.default_rng(0)
+    noise = pa.array(rng.integers(0, 2**31, 5000), pa.int32())
+    artifacts.write_table(path, pa.table({"seed": noise}), ABOUT)
+    content = bytearray(path.read_bytes())
+    content[2000] ^= 1
+    path.write_bytes(content)
+    with pytest.raises(InputError, match=r"t\.parquet"):
+        artifacts.read_table(path, pa.schema([("seed", pa.int32())]))
+
+
+@pytest.mark.parametrize("keep", [0, 3, 20, -1])
+def test_truncated_tensors_are_refused(tmp_path, keep):
+    path = tmp_path / "results" / "smoke" / "n.safetensors"
+    artifacts.write_tensors(path, TENSORS, ABOUT)
+    path.write_bytes(path.read_bytes()[:keep])
+    for read in (artifacts.read_tensors, artifacts.read_provenance):
+        with pytest.raises(InputError) as error:
+            read(path)
+        message = one_line(error)
+        assert "safetensors" in message
+        assert "scale=smoke -- results/smoke/n.safetensors" in message
+
+
+def test_missing_file_is_named(tmp_path):
+    with pytest.raises(InputError, match="found nothing"):
+        artifacts.read_table(tmp_path / "absent.parquet", SCHEMA)
+    with pytest.raises(InputError, match="found a directory"):
+        artifacts.read_tensors(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("table", "told"),
+    [
+        (pa.table({"seed": [1]}), "expected the columns seed, state, found seed;"),
+        (TABLE.set_column(0, "seed", pa.array([1, 2], pa.int64())), "type int32, found int64"),
+        (
+            TABLE.set_column(1, "state", pa.array([[1], [2]], pa.list_(pa.int8()))),
+            r"'state' of type list<item: float>, found list<",
+        ),
+        (TABLE.set_column(0, "seed", pa.array([1, None], pa.int32())), "found none in row 1"),
+    ],
+)
+def test_wrong_schema_is_told(tmp_path, table, told):
+    path = tmp_path / "t.parquet"
+    artifacts.write_table(path, table, ABOUT)
+    with pytest.raises(InputError, match=told) as error:
+        artifacts.read_table(path, SCHEMA)
+    one_line(error)
+
+
+def test_a_crash_in_the_middle_keeps_the_old_file_and_leaves_nothing(tmp_path):
+    path = tmp_path / "t.parquet"
+    path.write_text("old")
+
+    def crash():
+        with artifacts.atomic(path) as temporary:
+            temporary.write_text("half")
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        crash()
+    assert path.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_what_a_killed_process_left_is_replaced(tmp_path):
+    path = tmp_path / "t.txt"
+    with artifacts.atomic(path) as temporary:
+        name = temporary.name
+        temporary.write_text("whole")
+    done = subprocess.Popen(["true"])
+    done.wait()
+    (tmp_path / name.replace(str(os.getpid()), str(done.pid))).write_text("left behind")
+    with artifacts.atomic(path) as temporary:
+        temporary.write_text("again")
+    assert list(tmp_path.iterdir()) == [path]
+    assert path.read_text() == "again"
+
+
+def test_provenance_holds_hashes_and_versions_and_no_time(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "in.txt").write_text("abc")
+    about = artifacts.make_provenance("digest", {"epochs": 3}, ["in.txt"], np.array([1, 2]))
+    # sha256 of "abc" is the first example of FIPS 180-2.
+    digest = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+    assert about["inputs"] == {"in.txt": digest}
+    assert about["packages"]["numpy"] == np.__version__
+    assert set(about) == {"code", "configuration", "inputs", "packages", "seeds"}
+    assert json.loads(json.dumps(about)) == about

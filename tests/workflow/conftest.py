@@ -1,0 +1,111 @@
+"""Copies of the repository in which the workflow runs for real."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PARTS = ("Snakefile", "config.yaml", "icl_core", "profiles", "workflow")
+
+
+class Checkout:
+    """A copy of the repository, and Snakemake inside it."""
+
+    def __init__(self, path: Path):
+        self.path = path
+
+    def command(self, *arguments: str, scale: str = "smoke") -> list[str]:
+        base = [sys.executable, "-m", "snakemake", "--config", f"scale={scale}", "--cores", "2"]
+        return [*base, *arguments]
+
+    def snakemake(self, *arguments: str, scale: str = "smoke") -> subprocess.CompletedProcess:
+        """Run Snakemake, whatever comes of it."""
+        return subprocess.run(
+            self.command(*arguments, scale=scale),
+            cwd=self.path,
+            env=environment(),
+            capture_output=True,
+            text=True,
+        )
+
+    def start(self, *targets: str) -> subprocess.Popen:
+        """Start Snakemake as the leader of its own group of processes, and do not wait."""
+        return subprocess.Popen(
+            self.command("--quiet", "all", "--", *targets),
+            cwd=self.path,
+            env=environment(),
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+
+    def run(self, *targets: str) -> None:
+        """Run Snakemake to its good end."""
+        done = self.snakemake("--quiet", "rules", "--", *targets)
+        assert done.returncode == 0, done.stdout + done.stderr
+
+    def planned(self, *arguments: str, scale: str = "smoke") -> dict[str, int]:
+        """How many jobs of each rule would run now, without those that follow any job."""
+        done = self.snakemake("--dry-run", "--quiet", "rules", *arguments, scale=scale)
+        assert done.returncode == 0, done.stdout + done.stderr
+        rows = re.findall(r"^([a-z_]+) +(\d+)$", done.stdout + done.stderr, re.MULTILINE)
+        jobs = {rule: int(count) for rule, count in rows if rule != "total"}
+        return {rule: count for rule, count in jobs.items() if rule not in ("report_page", "all")}
+
+    def edit(self, file: str, old: str, new: str) -> None:
+        """Replace text in a file."""
+        text = (self.path / file).read_text()
+        assert old in text
+        (self.path / file).write_text(text.replace(old, new, 1))
+
+    def append(self, file: str, text: str) -> None:
+        """Add lines to a file."""
+        with (self.path / file).open("a") as opened:
+            opened.write(text)
+
+    def copy(self, target: Path) -> Checkout:
+        """Everything, with its modification times."""
+        shutil.copytree(self.path, target, symlinks=True)
+        return Checkout(target)
+
+
+def environment() -> dict[str, str]:
+    """The environment without what this test process was started with."""
+    return {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "SNAKEMAKE_PROFILE")}
+
+
+def check_out(target: Path) -> Checkout:
+    target.mkdir(parents=True)
+    for part in PARTS:
+        source = ROOT / part
+        if source.is_dir():
+            shutil.copytree(source, target / part, ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            shutil.copy2(source, target / part)
+    return Checkout(target)
+
+
+@pytest.fixture
+def checkout(tmp_path) -> Checkout:
+    """A fresh copy, nothing run."""
+    return check_out(tmp_path / "fresh")
+
+
+@pytest.fixture(scope="session")
+def finished(tmp_path_factory) -> Checkout:
+    """A copy in which the smoke workflow has run. Look, but copy before you touch."""
+    done = check_out(tmp_path_factory.mktemp("finished") / "repository")
+    done.run("all")
+    return done
+
+
+@pytest.fixture
+def editable(finished, tmp_path) -> Checkout:
+    """A copy of the finished one, to edit."""
+    return finished.copy(tmp_path / "editable")

@@ -1,0 +1,103 @@
+"""After an edit runs what it concerns, and nothing else."""
+
+import os
+import time
+
+import pytest
+
+pytestmark = pytest.mark.xdist_group("smoke")  # one worker runs the workflow, once
+EDIT = "\n\nEDITED = True\n"
+
+
+def test_a_second_run_does_nothing_and_soon_knows(finished):
+    start = time.monotonic()
+    done = finished.snakemake("all")
+    assert time.monotonic() - start < 10
+    assert done.returncode == 0
+    assert "Nothing to be done" in done.stdout + done.stderr
+
+
+def test_an_edited_figure_function_draws_its_figures(editable):
+    editable.append("icl_core/showing/grid_maps.py", EDIT)
+    assert editable.planned() == {"figure": 4}
+
+
+def test_an_edited_table_function_sets_its_tables(editable):
+    editable.append("icl_core/showing/results_table.py", EDIT)
+    assert editable.planned() == {"table": 2}
+
+
+def test_an_edited_flow_reruns_itself_and_what_follows(editable):
+    editable.append("icl_core/learning/flow.py", EDIT)
+    jobs = editable.planned()
+    assert {"expert", "initial_constraint"}.isdisjoint(jobs)
+    assert jobs["density"] == jobs["conclude"] == jobs["metrics"] == 4
+    assert jobs["adjust"] == 8
+    assert jobs["collect_metrics"] == 1
+    assert jobs["table"] == 2
+
+
+def test_an_edited_ppo_trains_everything_again(editable):
+    editable.append("icl_core/learning/ppo.py", EDIT)
+    jobs = editable.planned()
+    assert jobs["expert"] == 4
+    assert jobs["constrained_rl"] == 8
+
+
+@pytest.mark.parametrize(
+    ("file", "text"),
+    [
+        ("icl_core/learning/flow.py", "\n# a comment\n"),
+        ("icl_core/showing/grid_maps.py", "\n# a comment\n"),
+        ("workflow/scripts/density.py", "\n# a comment\n"),
+        ("icl_core/learning/linear_program.py", EDIT),  # no stage imports it
+        ("icl_core/environments/gym_adapter.py", EDIT),
+        ("icl_core/progress.py", EDIT),
+    ],
+)
+def test_what_no_stage_runs_reruns_nothing(editable, file, text):
+    editable.append(file, text)
+    assert editable.planned() == {}
+
+
+def test_a_touch_reruns_nothing(editable):
+    for pattern in ("results/smoke/**/*", "workflow/**/*", "icl_core/**/*", "config.yaml"):
+        for path in editable.path.glob(pattern):
+            # logs and benchmarks are no inputs, results are compared by content
+            if path.is_file():
+                os.utime(path)
+    later = time.time() + 5
+    os.utime(
+        editable.path / "results/smoke/demonstrations/gridworld-a/trajectories.parquet",
+        (later,) * 2,
+    )
+    assert editable.planned() == {}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "rules"),
+    [
+        ("dpi: 300", "dpi: 150", {"figure": 11}),
+        ("# How figures look.", "# Another comment.", {}),
+    ],
+)
+def test_a_changed_setting_reruns_who_uses_it(editable, old, new, rules):
+    editable.edit("config.yaml", old, new)
+    assert editable.planned() == rules
+
+
+def test_an_edited_caption_gives_a_new_page(editable):
+    editable.append("workflow/report/figure-16.rst", "\nMore words.\n")
+    done = editable.snakemake("--dry-run", "--quiet", "rules")
+    assert "report_page" in done.stdout + done.stderr
+    assert editable.planned() == {}
+
+
+def test_the_page_holds_everything_with_its_caption(finished):
+    page = (finished.path / "results/smoke/report.html").read_text()
+    assert "system-message" not in page  # what docutils writes where a caption is wrong
+    for path in (finished.path / "results/smoke").glob("figures/*.svg"):
+        assert path.name in page
+    for caption in (finished.path / "workflow/report").glob("*-??.rst"):
+        words = caption.read_text().split()[2:6]
+        assert words[0] in page

@@ -1,0 +1,109 @@
+"""The workflow resolves, reads well and says in one line what is wrong with its configuration."""
+
+import dataclasses
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+
+from icl_core.demonstrations.expert import ExpertSettings
+from icl_core.learning.adjustment import AdjustmentSettings
+from icl_core.learning.constrained_rl import ConstrainedRLSettings
+from icl_core.learning.flow import DensitySettings
+from icl_core.learning.icl.states import ICLSettings
+from icl_core.learning.ppo import PPOSettings
+
+ROOT = Path(__file__).parents[2]
+CONFIG = yaml.safe_load((ROOT / "config.yaml").read_text())
+RULE_FILES = sorted((ROOT / "workflow/rules").glob("*.smk"))
+
+
+@pytest.mark.parametrize("scale", ["paper", "quick", "smoke"])
+def test_every_scale_resolves(checkout, scale):
+    jobs = checkout.planned(scale=scale)
+    config = {**CONFIG, **CONFIG["scales"][scale]}
+    iterations = config["learning"].get("icl", CONFIG["learning"]["icl"])["iterations"]
+    groups = -(-len(config["seeds"]) // config["stack"])
+    runs = 4 * groups
+    assert jobs["expert"] == 4
+    assert jobs["density"] == jobs["initial_constraint"] == jobs["conclude"] == runs
+    assert jobs["constrained_rl"] == jobs["adjust"] == runs * iterations
+    assert (jobs["figure"], jobs["table"]) == (11, 2)
+    assert not (checkout.path / "results").exists()
+
+
+def test_lint_is_clean(checkout):
+    assert checkout.snakemake("--lint").returncode == 0
+
+
+def test_sizes_that_read_well():
+    def lines(path):
+        return len(path.read_text().splitlines())
+
+    assert lines(ROOT / "Snakefile") < 60
+    assert all(lines(path) < 200 for path in RULE_FILES)
+    assert all(lines(path) < 60 for path in (ROOT / "workflow/scripts").glob("*.py"))
+
+
+def test_rules_hold_no_code():
+    for path in RULE_FILES:
+        text = path.read_text()
+        assert "lambda" not in text
+        assert not re.search(r"^ +run:", text, re.MULTILINE)
+        # Every job leaves a log and a benchmark.
+        scripts = text.count("    script:")
+        assert text.count("    log:") == text.count("    benchmark:") == scripts, path.name
+
+
+def test_scripts_touch_snakemake_only_in_their_tail():
+    for path in (ROOT / "workflow/scripts").glob("*.py"):
+        body, _, tail = path.read_text().partition('if __name__ == "__main__":')
+        assert "snakemake." not in body, path.name
+        assert tail.strip() == "run(main, snakemake)"
+
+
+def test_the_environment_of_jobs_is_the_lock():
+    lock = (ROOT / "requirements.lock").read_text().splitlines()
+    conda = yaml.safe_load((ROOT / "workflow/envs/locked.yaml").read_text())
+    assert conda["dependencies"][-1]["pip"] == [line for line in lock if "==" in line]
+    assert "torch==2.13.0" in lock
+
+
+@pytest.mark.parametrize(
+    ("settings", "section"),
+    [
+        (ExpertSettings, CONFIG["demonstrations"]),
+        (DensitySettings, CONFIG["learning"]["density"]),
+        (ConstrainedRLSettings, CONFIG["learning"]["constrained_rl"]),
+        (PPOSettings, CONFIG["learning"]["constrained_rl"]["ppo"]),
+        (AdjustmentSettings, CONFIG["learning"]["adjustment"]),
+        (ICLSettings, CONFIG["learning"]["icl"]),
+    ],
+)
+def test_config_yaml_sets_every_setting_of_the_code(settings, section):
+    assert {field.name for field in dataclasses.fields(settings)} == set(section)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ("stack: 5", "stack: -5", "key stack: expected a number of at least 1, found -5"),
+        ("stack: 5", "stak: 5", "key stak is unknown; did you mean stack?"),
+        ("threshold: null", "threshold: high", "learning.threshold: expected a number or null"),
+        (
+            "environment: gridworld-b",
+            "environment: gridworld-c",
+            "key experiments.gridworld-b.environment: choose one of gridworld-a,",
+        ),
+        ("methods: [icl]", "methods: [ppo]", "methods.0: choose one of icl, found the text 'ppo'"),
+    ],
+)
+def test_a_wrong_configuration_is_one_line(checkout, old, new, told):
+    checkout.edit("config.yaml", old, new)
+    done = checkout.snakemake("all")
+    assert done.returncode == 1
+    (error,) = [line for line in done.stderr.splitlines() if "error" in line.lower()]
+    assert told in error
+    assert "Traceback" not in done.stderr + done.stdout
+    assert not (checkout.path / "results").exists()

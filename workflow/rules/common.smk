@@ -1,0 +1,141 @@
+"""What the rules share: the configuration, paths, input functions and digests."""
+
+import os
+import re
+import sys
+from pathlib import Path
+
+import yaml
+from icl_core.code_digest import code_digest
+from icl_core.configuration import resolve, stage_settings
+from icl_core.errors import InputError
+from workflow.lib.stale_locks import clear_stale_locks
+
+ROOT = Path(workflow.basedir)
+SCRIPTS = ROOT / "workflow" / "scripts"
+
+# Jobs inherit this. The package is used from here, and a job keeps to its one core: sums in
+# another order would give other last bits.
+os.environ.update(
+    PYTHONPATH=os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")])),
+    **{f"{library}_NUM_THREADS": "1" for library in ("OMP", "MKL", "OPENBLAS", "NUMEXPR")},
+)
+
+
+def checked(action, *arguments):
+    """Run a check; what the user can mend is told in one line, without a traceback."""
+    try:
+        return action(*arguments)
+    except InputError as error:
+        # A WorkflowError would be told with this file's lines, which are not at fault.
+        sys.exit(f"error: {error}")
+
+
+def check_demonstrations(experiments):
+    """Read the user's own demonstrations now: a wrong file must stop the run before any training."""
+    for experiment in experiments:
+        if experiment.demonstrations_file:
+            from icl_core.demonstrations.files import read_demonstrations
+            from icl_core.environments import make_world
+
+            world = make_world(experiment.environment, **experiment.world)
+            read_demonstrations(experiment.demonstrations_file, world)
+
+
+CONFIG = checked(
+    resolve, config, yaml.safe_load((ROOT / "workflow/schemas/config.schema.yaml").read_text())
+)
+RESULTS = f"results/{CONFIG.scale}"
+LOGS = f"{RESULTS}/logs"
+BENCHMARKS = f"{RESULTS}/benchmarks"
+RUN = f"{RESULTS}/runs/{{experiment}}/icl/seeds-{{group}}"
+RUN_OF_METHOD = f"{RESULTS}/runs/{{experiment}}/{{method}}/seeds-{{group}}"
+METHODS = sorted({m for e in CONFIG.experiments.values() for m in e.methods})
+IMPORTED = [e.name for e in CONFIG.experiments.values() if e.demonstrations_file]
+GENERATED = [name for name in CONFIG.experiments if name not in IMPORTED]
+
+if workflow.is_main_process:
+    clear_stale_locks(Path(".snakemake"))
+    checked(check_demonstrations, CONFIG.experiments.values())
+
+
+def one_of(names):
+    """A wildcard constraint that matches these names and no others; nothing if there are none."""
+    return "|".join(map(re.escape, sorted(names))) or "(?!)"
+
+
+# What a job is given: its own settings and the digest of the code that it runs. Snakemake compares
+# the values of all params without their names, so the settings of a job are one value.
+
+
+def settings_of(stage):
+    """The params function that gives a stage's section of the configuration."""
+
+    def settings(wildcards):
+        seeds = CONFIG.groups[wildcards.group] if "group" in wildcards.keys() else ()
+        return stage_settings(CONFIG.experiments[wildcards.experiment], stage, seeds)
+
+    return settings
+
+
+def code_of(script, *modules):
+    """Digest of a script and of everything of ours that it imports."""
+    return code_digest(SCRIPTS / script, [ROOT], modules)
+
+
+# Input functions
+
+
+def in_run(wildcards, paths):
+    """Paths inside a run's directory."""
+    run = RUN.format(experiment=wildcards.experiment, group=wildcards.group)
+    return [f"{run}/{path}" for path in paths]
+
+
+def previous_constraint(wildcards):
+    """What iteration i starts from: the constraint of iteration i - 1."""
+    before = f"iteration-{int(wildcards.iteration) - 1:02d}/constraint.safetensors"
+    return in_run(wildcards, [before])[0]
+
+
+def policies_so_far(wildcards):
+    """The policies of iterations 1 to i."""
+    done = range(1, int(wildcards.iteration) + 1)
+    return in_run(wildcards, [f"iteration-{i:02d}/policy.safetensors" for i in done])
+
+
+def all_policies(wildcards):
+    """The policies of all iterations."""
+    n = CONFIG.experiments[wildcards.experiment].iterations
+    return in_run(wildcards, [f"iteration-{i:02d}/policy.safetensors" for i in range(1, n + 1)])
+
+
+def all_constraints(wildcards):
+    """The constraints of all iterations, the initial one first."""
+    n = CONFIG.experiments[wildcards.experiment].iterations
+    return in_run(wildcards, [f"iteration-{i:02d}/constraint.safetensors" for i in range(n + 1)])
+
+
+def iteration_constraints(wildcards):
+    """The same for methods that go through iterations, nothing for others."""
+    return all_constraints(wildcards) if wildcards.method == "icl" else []
+
+
+def iteration_policies(wildcards):
+    """The policies of methods that go through iterations."""
+    return all_policies(wildcards) if wildcards.method == "icl" else []
+
+
+def imported_file(wildcards):
+    """The user's own demonstrations."""
+    return CONFIG.experiments[wildcards.experiment].demonstrations_file
+
+
+def metrics_of_all_runs(wildcards):
+    """The metrics of every group of seeds of every experiment and method."""
+    return [
+        f"{RESULTS}/runs/{e.name}/{method}/seeds-{group}/metrics.parquet"
+        for e in CONFIG.experiments.values()
+        for method in e.methods
+        for group in CONFIG.groups
+    ]

@@ -1,0 +1,113 @@
+"""Inverse constraint learning (paper, Algorithm 1): one job per step of an iteration.
+
+The iterations are a chain: iteration i starts from the constraint of iteration
+i - 1. One job trains a stack of seeds, `seeds-{first}-{last}`.
+"""
+
+
+rule density:
+    input:
+        demonstrations=rules.expert.output.trajectories,
+    output:
+        f"{RUN}/density.safetensors",
+    log:
+        f"{LOGS}/density/{{experiment}}/seeds-{{group}}.log",
+    benchmark:
+        f"{BENCHMARKS}/density/{{experiment}}/seeds-{{group}}.tsv"
+    conda:
+        "../envs/locked.yaml"
+    threads: 1
+    params:
+        settings=settings_of("density"),
+        code=code_of("density.py"),
+    script:
+        "../scripts/density.py"
+
+
+rule initial_constraint:
+    output:
+        f"{RUN}/iteration-00/constraint.safetensors",
+    log:
+        f"{LOGS}/initial_constraint/{{experiment}}/seeds-{{group}}.log",
+    benchmark:
+        f"{BENCHMARKS}/initial_constraint/{{experiment}}/seeds-{{group}}.tsv"
+    conda:
+        "../envs/locked.yaml"
+    threads: 1
+    params:
+        settings=settings_of("initial_constraint"),
+        code=code_of("initial_constraint.py"),
+    script:
+        "../scripts/initial_constraint.py"
+
+
+rule constrained_rl:
+    input:
+        demonstrations=rules.expert.output.trajectories,
+        constraint=previous_constraint,
+    output:
+        policy=f"{RUN}/iteration-{{iteration}}/policy.safetensors",
+        training=f"{RUN}/iteration-{{iteration}}/training.parquet",
+    log:
+        f"{LOGS}/constrained_rl/{{experiment}}/seeds-{{group}}/iteration-{{iteration}}.log",
+    benchmark:
+        f"{BENCHMARKS}/constrained_rl/{{experiment}}/seeds-{{group}}/iteration-{{iteration}}.tsv"
+    wildcard_constraints:
+        iteration=r"(?!00)\d\d",
+    conda:
+        "../envs/locked.yaml"
+    threads: 1
+    params:
+        settings=settings_of("constrained_rl"),
+        code=code_of("constrained_rl.py"),
+    script:
+        "../scripts/constrained_rl.py"
+
+
+rule adjust:
+    input:
+        demonstrations=rules.expert.output.trajectories,
+        density=rules.density.output[0],
+        policies=policies_so_far,
+        constraint=previous_constraint,
+    output:
+        constraint=f"{RUN}/iteration-{{iteration}}/constraint.safetensors",
+        adjustment=f"{RUN}/iteration-{{iteration}}/adjustment.parquet",
+    log:
+        f"{LOGS}/adjust/{{experiment}}/seeds-{{group}}/iteration-{{iteration}}.log",
+    benchmark:
+        f"{BENCHMARKS}/adjust/{{experiment}}/seeds-{{group}}/iteration-{{iteration}}.tsv"
+    wildcard_constraints:
+        iteration=r"(?!00)\d\d",
+    conda:
+        "../envs/locked.yaml"
+    threads: 1
+    params:
+        settings=settings_of("adjust"),
+        code=code_of("adjust.py"),
+    script:
+        "../scripts/adjust.py"
+
+
+rule conclude:
+    input:
+        demonstrations=rules.expert.output.trajectories,
+        constraints=all_constraints,
+        policies=all_policies,
+    output:
+        constraint=f"{RUN}/final/constraint.safetensors",
+        policy=f"{RUN}/final/policy.safetensors",
+        training=f"{RUN}/final/training.parquet",
+        rollouts=f"{RUN}/final/rollouts.parquet",
+    log:
+        f"{LOGS}/conclude/{{experiment}}/seeds-{{group}}.log",
+    benchmark:
+        f"{BENCHMARKS}/conclude/{{experiment}}/seeds-{{group}}.tsv"
+    conda:
+        "../envs/locked.yaml"
+    threads: 1
+    params:
+        settings=settings_of("conclude"),
+        code=code_of("conclude.py"),
+    script:
+        "../scripts/conclude.py"

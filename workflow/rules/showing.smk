@@ -1,0 +1,79 @@
+"""Figures, tables and the page that holds them all."""
+
+
+rule figure:
+    input:
+        item_inputs,
+    output:
+        svg=report(
+            f"{RESULTS}/figures/{{figure}}.svg",
+            caption="../report/figure.rst",
+            category=item_category,
+            labels=item_labels,
+        ),
+        png=f"{RESULTS}/figures/{{figure}}.png",
+    log:
+        f"{LOGS}/figure/{{figure}}.log",
+    benchmark:
+        f"{BENCHMARKS}/figure/{{figure}}.tsv"
+    conda:
+        "../envs/locked.yaml"
+    threads: 1
+    params:
+        settings=item_settings,
+        code=item_code,
+    script:
+        "../scripts/show_item.py"
+
+
+rule table:
+    input:
+        item_inputs,
+    output:
+        csv=report(
+            f"{RESULTS}/tables/{{table}}.csv",
+            caption="../report/table.rst",
+            category=item_category,
+            labels=item_labels,
+        ),
+        md=f"{RESULTS}/tables/{{table}}.md",
+    log:
+        f"{LOGS}/table/{{table}}.log",
+    benchmark:
+        f"{BENCHMARKS}/table/{{table}}.tsv"
+    conda:
+        "../envs/locked.yaml"
+    threads: 1
+    params:
+        settings=item_settings,
+        code=item_code,
+    script:
+        "../scripts/show_item.py"
+
+
+rule results:
+    input:
+        metrics=rules.collect_metrics.output,
+        figures=expand(rules.figure.output, figure=shown("figure")),
+        tables=expand(rules.table.output, table=shown("table")),
+
+
+# Snakemake makes the page itself, from what it knows of its own jobs: this job asks it to.
+rule report_page:
+    input:
+        rules.results.input,
+        captions=report_captions(),
+    output:
+        f"{RESULTS}/report.html",
+    log:
+        f"{LOGS}/report_page.log",
+    benchmark:
+        f"{BENCHMARKS}/report_page.tsv"
+    conda:
+        "../envs/locked.yaml"
+    threads: 1
+    params:
+        settings=config,
+        code=code_of("report_page.py"),
+    script:
+        "../scripts/report_page.py"

@@ -1,0 +1,31 @@
+"""Train policies under the current constraint (paper, Algorithm 2)."""
+
+from icl_core.artifacts import read_tensors, write_table, write_tensors
+from icl_core.demonstrations.files import read_demonstrations
+from icl_core.learning.constrained_rl import ConstrainedRLSettings
+from icl_core.learning.icl.policies import improve_policy
+from icl_core.learning.icl.states import ConstraintState, ICLSettings
+from workflow.lib.stage import Stage, run
+
+
+def main(stage: Stage) -> None:
+    """Read the constraint of the iteration before, train, write."""
+    world = stage.world()
+    settings = stage.build(ConstrainedRLSettings, "constrained_rl")
+    policy = improve_policy(
+        world,
+        read_demonstrations(stage.input.demonstrations, world),
+        ConstraintState.from_tensors(read_tensors(stage.input.constraint)),
+        stage.iteration,
+        stage.seeds,
+        settings,
+        stage.build(ICLSettings, "icl"),
+        stage.progress(settings.epochs),
+    )
+    provenance = stage.provenance()
+    write_table(stage.output.training, policy.log, provenance)
+    write_tensors(stage.output.policy, policy.tensors(), provenance)
+
+
+if __name__ == "__main__":
+    run(main, snakemake)

@@ -1,0 +1,15 @@
+"""Check demonstrations that the user brought and take them in."""
+
+from icl_core.demonstrations.files import read_demonstrations, write_demonstrations
+from workflow.lib.stage import Stage, run
+
+
+def main(stage: Stage) -> None:
+    """Read with all checks, write in our own layout."""
+    world = stage.world()
+    demonstrations = read_demonstrations(stage.input[0], world)
+    write_demonstrations(stage.output.trajectories, demonstrations, world, stage.provenance())
+
+
+if __name__ == "__main__":
+    run(main, snakemake)
