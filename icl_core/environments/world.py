@@ -81,7 +81,7 @@ class World(ABC):
     observation_high: np.ndarray  # (state_size,)
     grid: EvaluationGrid
     noise_size: int = 0  # uniform draws that `step` needs per episode
-    input_resolution: np.ndarray  # inputs closer than this are one to the constraint adjustment
+    input_resolution: np.ndarray  # (inputs,) spacing below which two inputs count as the same
 
     @property
     def state_size(self) -> int:

@@ -16,9 +16,9 @@ class AdjustmentSettings:
     """Settings of the adjustment; docs/decisions.md tells where they differ from the paper's."""
 
     learning_rate: float = 5e-4  # eta_3
-    penalty: float = 50.0  # lambda (paper: 15)
+    penalty: float = 15.0  # lambda
     rounds: int = 20  # e; D_A is sampled anew in each
-    steps: int = 250  # gradient steps per round (authors: e)
+    steps: int = 100  # gradient steps per round (the authors' code: e, that is 20)
     episodes: int = 50  # |D_A|
     hinge: str = "trajectory"  # mean of the demonstrations' hinges, or "mean": hinge of their mean
     bound: float = 2.0  # agent trajectories that cost more than this many betas push no further

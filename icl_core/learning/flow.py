@@ -3,11 +3,16 @@
 The flow tells how unlike the demonstrations a trajectory is: w(tau) is the share
 of its steps whose negative log-likelihood exceeds the expert's mean by more than
 one deviation (Algorithm 3, lines 1 to 3).
+
+Cells and actions are discrete, and the likelihood of a continuous density on
+discrete points has no bound: a flow fitted to them as they are ends in spikes,
+worse between them than a uniform density. Each epoch therefore sees the inputs
+with fresh uniform noise of the width of one cell (dequantisation).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -93,7 +98,12 @@ def fit_density(
     inputs = world.constraint_inputs(demonstrations.states, demonstrations.actions)
     inputs = inputs[demonstrations.mask]
     low, high = inputs.min(axis=0), inputs.max(axis=0)
-    flows = [_fit(_scaled(inputs, low, high), seed, settings) for seed in seeds]
+
+    def noisy(rng: np.random.Generator) -> torch.Tensor:
+        noise = rng.uniform(-0.5, 0.5, size=inputs.shape) * world.input_resolution
+        return _scaled(inputs + noise, low, high)
+
+    flows = [_fit(noisy, seed, settings) for seed in seeds]
     blank = Density(flows, low, high, np.zeros(len(seeds)), np.zeros(len(seeds)))
     surprise = [blank.negative_log_likelihood(run, inputs) for run in range(len(seeds))]
     mean = np.array([s.mean(dtype=np.float64) for s in surprise])
@@ -101,15 +111,19 @@ def fit_density(
     return Density(flows, low, high, mean, deviation)
 
 
-def _fit(data: torch.Tensor, seed: int, settings: DensitySettings) -> zuko.flows.RealNVP:
+def _fit(
+    noisy: Callable[[np.random.Generator], torch.Tensor], seed: int, settings: DensitySettings
+) -> zuko.flows.RealNVP:
+    """One run's flow; `noisy` gives the data of an epoch."""
     rng = generator(seed, "density")
-    torch_seed = int(rng.integers(2**31))
-    flow = _build(data.shape[1], settings.blocks, settings.hidden, torch_seed)
+    torch_seed, features = int(rng.integers(2**31)), noisy(rng).shape[1]
+    flow = _build(features, settings.blocks, settings.hidden, torch_seed)
     optimiser = torch.optim.Adam(flow.parameters(), settings.learning_rate)
     for _ in range(settings.epochs):
+        data = noisy(rng)
         order = torch.as_tensor(rng.permutation(len(data)))
-        for rows in order.split(settings.batch):
-            loss = -flow().log_prob(data[rows]).mean()
+        for batch in data[order].split(settings.batch):
+            loss = -flow().log_prob(batch).mean()
             optimiser.zero_grad()
             loss.backward()
             optimiser.step()

@@ -119,15 +119,16 @@ def surrogate_gradient(
     """
     log_pi = log_softmax(logits)
     pi = np.exp(log_pi)
-    chosen = actions[..., None]
-    ratio = np.exp(np.take_along_axis(log_pi, chosen, axis=-1)[..., 0] - old_log_probabilities)
+    runs, steps = actions.shape
+    chosen = (np.arange(runs)[:, None], np.arange(steps), actions)
+    ratio = np.exp(log_pi[chosen] - old_log_probabilities)
     moving = np.where(advantages > 0, ratio < 1 + clip, ratio > 1 - clip)
-    push = (ratio * advantages * moving)[..., None]
+    push = ratio * advantages * moving
     # d log pi(a) / d logits = onehot(a) - pi;  dH / d logits = -pi (log pi + H)
     entropies = -np.matmul(pi * log_pi, np.ones((logits.shape[-1], 1), np.float32))
-    slope = pi * (push + entropy * (log_pi + entropies))
-    np.put_along_axis(slope, chosen, np.take_along_axis(slope, chosen, axis=-1) - push, axis=-1)
-    slope /= logits.shape[1]
+    slope = pi * (push[..., None] + entropy * (log_pi + entropies))
+    slope[chosen] -= push
+    slope /= steps
     return slope
 
 

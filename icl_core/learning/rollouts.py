@@ -8,7 +8,7 @@ import numpy as np
 
 from icl_core.demonstrations.trajectories import Trajectories
 from icl_core.environments.world import World
-from icl_core.learning.networks import Networks, log_softmax
+from icl_core.learning.networks import Networks, log_softmax, row_maximum
 
 
 def roll_out(
@@ -64,7 +64,7 @@ def _finished(seen, chosen, paid, lengths) -> Trajectories:
 
 def sample_actions(logits: np.ndarray, uniform: np.ndarray) -> np.ndarray:
     """Draw from the softmax of logits (..., n) by inverting its CDF at a uniform draw (...)."""
-    weights = np.exp(logits - logits.max(axis=-1, keepdims=True))
+    weights = np.exp(logits - row_maximum(logits))
     cumulative = np.cumsum(weights, axis=-1, dtype=np.float64)
     threshold = uniform * cumulative[..., -1]
     return (cumulative[..., :-1] <= threshold[..., None]).sum(axis=-1)

@@ -63,10 +63,10 @@ def choose(nad: np.ndarray, icl: ICLSettings) -> np.ndarray:
     A policy that was trained without a constraint speaks for none, so a nominal
     first policy is no candidate.
     """
+    if icl.keep == "last":
+        trained = ~np.isposinf(nad)  # a stopped run's blanks are inf; nan is a policy all the same
+        return len(nad) - np.argmax(trained[::-1], axis=0)
     nad = np.where(np.isnan(nad), np.inf, nad)
     if icl.nominal_start and len(nad) > 1:
         nad = np.concatenate([np.full_like(nad[:1], np.inf), nad[1:]])
-    if icl.keep == "last":
-        trained = np.isfinite(nad)
-        return len(nad) - np.argmax(trained[::-1], axis=0)
     return np.argmin(nad, axis=0) + 1

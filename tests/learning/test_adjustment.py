@@ -1,0 +1,198 @@
+"""Constraint adjustment: visits against plain loops, the soft loss against autograd."""
+
+from collections import defaultdict
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from icl_core.demonstrations.trajectories import Trajectories
+from icl_core.environments import make_world
+from icl_core.learning.adjustment import (
+    AdjustmentSettings,
+    SoftLoss,
+    Visits,
+    descend,
+    normalised,
+)
+from icl_core.learning.networks import Adam, Networks, sigmoid
+from icl_core.randomness import generators
+
+ALL = ["gridworld-a", "gridworld-b", "cartpole-mr", "cartpole-mid"]
+SEEDS = st.integers(0, 2**32 - 1)
+
+
+def random_trajectories(world, rng, episodes, longest=12):
+    lengths = rng.integers(1, longest + 1, size=episodes)
+    mask = np.arange(longest) < lengths[:, None]
+    if world.state_size == 2:
+        states = rng.integers(0, 7, size=(episodes, longest, 2))
+    else:
+        # a narrow range, so that several steps share one cell of 0.01
+        states = rng.uniform(-0.05, 0.05, size=(episodes, longest, 4))
+    actions = rng.integers(world.n_actions, size=(episodes, longest))
+    return Trajectories(
+        states.astype(np.float32) * mask[..., None],
+        actions * mask,
+        np.ones((episodes, longest), np.float32) * mask,
+        lengths,
+    )
+
+
+def counted(world, trajectory, discount):
+    """{rounded input: summed weight} of one episode, one step at a time."""
+    visits = defaultdict(float)
+    for t in range(trajectory.lengths):
+        inputs = world.constraint_inputs(trajectory.states[t], trajectory.actions[t])
+        visits[tuple(np.rint(inputs / world.input_resolution).astype(int))] += discount**t
+    return dict(visits)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.sampled_from(ALL), SEEDS)
+def test_visits_are_those_of_a_plain_loop(name, seed):
+    world, rng = make_world(name), np.random.default_rng(seed)
+    sets = [random_trajectories(world, rng, n) for n in (4, 3)]
+    visits = Visits(world, *sets)
+    keys = [tuple(key) for key in np.rint(visits.inputs / world.input_resolution).astype(int)]
+    assert len(set(keys)) == len(keys)
+    for trajectories, discounted, shares in zip(
+        sets, visits.discounted, visits.shares, strict=True
+    ):
+        for k in range(len(trajectories)):
+            for row, discount, total in [
+                (discounted[k], world.discount, 1.0),
+                (shares[k], 1.0, trajectories.lengths[k]),
+            ]:
+                ours = {key: w for key, w in zip(keys, row, strict=True) if w != 0}
+                expected = counted(world, trajectories[k], discount)
+                assert ours.keys() == expected.keys()
+                for key, weight in expected.items():
+                    assert ours[key] == pytest.approx(weight / total)
+    np.testing.assert_allclose([s.sum() for s in visits.shares[0]], 1.0)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_the_grids_nodes_are_among_the_inputs(name):
+    world = make_world(name)
+    visits = Visits(world, random_trajectories(world, np.random.default_rng(0), 5))
+    np.testing.assert_allclose(visits.inputs[visits.nodes], world.grid.nodes, atol=1e-6)
+    if name.startswith("gridworld"):
+        assert len(visits.inputs) == 49
+
+
+def torch_loss(agent, expert, weights, c, beta, settings):
+    """Equation 7 in torch, with the agents' ceiling."""
+    agent_costs, expert_costs = agent @ c, expert @ c
+    if settings.bound:
+        agent_costs = torch.clamp(agent_costs, max=settings.bound * beta)
+    if settings.hinge == "mean":
+        hinge = torch.relu(expert_costs.mean() - beta)
+    else:
+        hinge = torch.relu(expert_costs - beta).mean()
+    return settings.penalty * hinge - (weights * agent_costs).sum()
+
+
+@settings(max_examples=80, deadline=None)
+@given(st.sampled_from(["trajectory", "mean"]), st.sampled_from([0.0, 1.0, 2.0]), SEEDS)
+def test_soft_loss_and_gradient_are_those_of_autograd(hinge, bound, seed):
+    rng = np.random.default_rng(seed)
+    agent, expert = (rng.poisson(0.4, size=(n, 15)).astype(float) for n in (6, 5))
+    weights, c = normalised(rng.random(6)), rng.random(15)
+    beta = rng.uniform(0.5, 4.0)
+    chosen = AdjustmentSettings(hinge=hinge, bound=bound, penalty=rng.uniform(1, 50))
+    kinks = [expert @ c - beta, [(expert @ c).mean() - beta], agent @ c - (bound or 100) * beta]
+    assume(min(np.abs(k).min() for k in kinks) > 1e-6)
+    gradient, row = SoftLoss(agent, expert, weights, beta, chosen)(c)
+    leaf = torch.tensor(c, requires_grad=True)
+    loss = torch_loss(*map(torch.tensor, (agent, expert, weights)), leaf, beta, chosen)
+    loss.backward()
+    np.testing.assert_allclose(gradient, leaf.grad.numpy(), rtol=1e-10, atol=1e-12)
+    assert row["loss"] == pytest.approx(loss.item())
+    assert row["agent_value"] == pytest.approx(sum(weights * (agent @ c)))
+    assert row["expert_value"] == pytest.approx((expert @ c).mean())
+    assert row["expert_satisfaction"] == np.mean([cost <= beta for cost in expert @ c])
+
+
+def test_an_agent_beyond_the_bound_pushes_no_further():
+    agent, expert = np.array([[3.0, 0.0], [0.0, 1.0]]), np.zeros((1, 2))
+    loss = SoftLoss(agent, expert, np.array([0.5, 0.5]), 1.0, AdjustmentSettings(bound=2.0))
+    np.testing.assert_array_equal(loss(np.ones(2))[0], [0.0, -0.5])
+    unbounded = replace(loss, settings=AdjustmentSettings(bound=0.0))
+    np.testing.assert_array_equal(unbounded(np.ones(2))[0], [-1.5, -0.5])
+
+
+def test_the_two_hinges_differ_where_only_some_demonstrations_violate():
+    expert = np.array([[4.0, 0.0], [0.0, 1.0]])  # costs 4 and 1: mean 2.5
+    loss = SoftLoss(np.zeros((1, 2)), expert, np.ones(1), 3.0, AdjustmentSettings(penalty=10.0))
+    gradient, row = loss(np.ones(2))
+    assert row["loss"] == pytest.approx(10 * (1.0 + 0.0) / 2)
+    np.testing.assert_allclose(gradient, [10 * 4 / 2, 0.0])
+    gradient, row = replace(loss, settings=AdjustmentSettings(penalty=10.0, hinge="mean"))(
+        np.ones(2)
+    )
+    assert row["loss"] == 0
+    np.testing.assert_array_equal(gradient, [0.0, 0.0])
+
+
+def walk(*cells):
+    """An episode through the given cells."""
+    states = np.array([cells], np.float32)
+    n = len(cells)
+    return Trajectories(states, np.zeros((1, n), int), np.zeros((1, n), np.float32), np.array([n]))
+
+
+def test_descent_separates_the_agents_path_from_the_experts():
+    """Agents go through row 3, the expert through row 0: c must rise there and stay low here."""
+    world = make_world("gridworld-a")
+    agents, expert = walk(*[(3, j) for j in range(7)]), walk(*[(0, j) for j in range(7)])
+    visits = Visits(world, agents, expert)
+    chosen = AdjustmentSettings(bound=0.0)
+    loss = SoftLoss(*visits.discounted, np.ones(1), world.threshold, chosen)
+    network = Networks.initialise(generators([1], "c"), (2, 64, 64, 1))
+    optimiser = Adam(network.parameters, 5e-3)
+    rows = descend(network, optimiser, visits, loss, 400, world.true_on_grid)
+    assert rows[0]["loss"] > 0  # c of one half: the expert breaks beta
+    assert rows[-1]["loss"] < -5.0  # of -7 at best
+    assert rows[-1]["agent_value"] > 6.0
+    assert rows[-1]["expert_value"] <= 1.1 * world.threshold
+    c = sigmoid(network(world.grid.nodes[None].astype(np.float32))[0, :, 0])
+    assert rows[-1]["cmse"] == pytest.approx(np.mean((c - world.true_on_grid) ** 2), abs=0.02)
+    assert len(rows) == 400
+    assert optimiser.steps == 400
+
+
+def test_descent_is_that_of_autograd_and_torchs_adam():
+    """Twenty steps of the whole chain: network, sigmoid, visits, loss, optimiser."""
+    world, rng = make_world("cartpole-mr"), np.random.default_rng(0)
+    sets = [random_trajectories(world, rng, n) for n in (6, 4)]
+    visits = Visits(world, *sets)
+    weights = normalised(rng.random(6))
+    chosen = AdjustmentSettings(bound=0.0)
+    loss = SoftLoss(*visits.discounted, weights, 2.0, chosen)
+    network = Networks.initialise(generators([1], "c"), (2, 16, 1))
+    leaves = [torch.tensor(p[0], dtype=torch.float64) for layer in network.layers for p in layer]
+    for leaf in leaves:
+        leaf.requires_grad_()
+    optimiser = torch.optim.Adam(leaves, 1e-2)
+    x = torch.tensor(visits.inputs).double()
+    agent, expert = map(torch.tensor, visits.discounted)
+    expected = []
+    for _ in range(20):
+        hidden = torch.relu(x @ leaves[0] + leaves[1])
+        c = torch.sigmoid(hidden @ leaves[2] + leaves[3])[:, 0]
+        value = torch_loss(agent, expert, torch.tensor(weights), c, 2.0, chosen)
+        optimiser.zero_grad()
+        value.backward()
+        optimiser.step()
+        expected.append(value.item())
+    rows = descend(network, Adam(network.parameters, 1e-2), visits, loss, 20, world.true_on_grid)
+    np.testing.assert_allclose([row["loss"] for row in rows], expected, rtol=1e-4)
+
+
+def test_normalised_weights():
+    np.testing.assert_allclose(normalised(np.array([1.0, 3.0, 0.0])), [0.25, 0.75, 0.0])
+    np.testing.assert_allclose(normalised(np.zeros(4)), [0.25] * 4)

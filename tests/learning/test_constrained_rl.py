@@ -1,0 +1,272 @@
+"""Constrained RL: its parts against plain loops and autograd, and that it learns."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from icl_core.demonstrations.trajectories import Trajectories
+from icl_core.environments import make_world
+from icl_core.learning.constrained_rl import (
+    ConstrainedRLSettings,
+    _Learner,
+    constraint_values,
+    train_policies,
+    truncate,
+)
+from icl_core.learning.networks import Adam, Networks
+from icl_core.learning.ppo import PPOSettings
+from icl_core.learning.rollouts import roll_out
+from icl_core.randomness import generators
+
+SMALL = ConstrainedRLSettings(
+    epochs=4, episodes=5, warm_up=1, ppo=PPOSettings(updates=3, batch=16, buffer=300)
+)
+
+
+def random_episodes(world, seeds, episodes=8):
+    sizes = (world.state_size, 16, world.n_actions)
+    policies = Networks.initialise(generators(seeds, "policy"), sizes)
+    return roll_out(world, policies, generators(seeds, "rollout"), episodes)
+
+
+def smooth(inputs):
+    """Some constraint with values strictly between 0 and 1, the same for each run."""
+    return (1 / (1 + np.exp(-np.sin(3.0 * inputs).sum(axis=-1)))).astype(np.float32)
+
+
+# ------------------------------------------------------------------ truncation and costs
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.sampled_from(["gridworld-a", "cartpole-mid"]))
+def test_truncation_is_that_of_a_plain_loop(seed, name):
+    rng = np.random.default_rng(seed)
+    world = make_world(name)
+    shape = (2, 5, world.horizon)
+    lengths = rng.integers(1, world.horizon + 1, size=shape[:2])
+    mask = np.arange(world.horizon) < lengths[..., None]
+    states = rng.normal(size=(*shape, world.state_size)).astype(np.float32) * mask[..., None]
+    actions = rng.integers(1, 3, size=shape) * mask
+    rewards = rng.normal(size=shape).astype(np.float32) * mask
+    # a share of zero steps, and scales at which some episodes reach beta and some do not
+    scale = world.threshold / world.horizon * rng.choice([0.5, 2.0, 20.0], size=(2, 5, 1))
+    costs = (rng.random(shape) * (rng.random(shape) < 0.7) * scale * mask).astype(np.float32)
+    ours = truncate(Trajectories(states, actions, rewards, lengths), costs, world)
+    for run in range(2):
+        for k in range(5):
+            running, end = 0.0, 0
+            for t in range(lengths[run, k]):
+                running += world.discount**t * float(costs[run, k, t])
+                end = t + 1
+                if running >= world.threshold:
+                    break
+            assert ours.lengths[run, k] == end
+            for part, whole in zip(ours.parts()[:3], (states, actions, rewards), strict=True):
+                np.testing.assert_array_equal(part[run, k, :end], whole[run, k, :end])
+                assert not part[run, k, end:].any()
+
+
+def test_the_step_that_reaches_beta_is_kept_and_pays():
+    """A goal that is itself the violation: the reward of that very step still counts."""
+    world = make_world("gridworld-a")  # beta 0.99, no discount
+    ones = np.ones((1, 1, 4), np.float32)
+    episodes = Trajectories(ones[..., None].repeat(2, -1), np.ones((1, 1, 4), int), ones, [[4]])
+    episodes = replace(episodes, lengths=np.array([[4]]))
+    for costs, expected in [
+        ([0, 0, 1, 1], 3),
+        ([1, 0, 0, 0], 1),
+        ([0.5, 0.4, 0.08, 0], 4),
+        ([0.5, 0.5, 0, 0], 2),
+        ([0, 0, 0, 1], 4),
+    ]:
+        ended = truncate(episodes, np.array([[costs]], np.float32), world)
+        assert ended.lengths[0, 0] == expected
+        assert ended.rewards.sum() == expected
+
+
+@pytest.mark.parametrize("name", ["gridworld-b", "cartpole-mid"])
+def test_constraint_values_are_those_of_each_step(name):
+    world = make_world(name)
+    episodes = random_episodes(world, [1, 2])
+    values = constraint_values(world, world.true_constraint, episodes)
+    assert values.shape == episodes.rewards.shape
+    assert 0 < values.sum() < episodes.lengths.sum()
+    for run in range(2):
+        for k in range(len(episodes[run])):
+            for t in range(world.horizon):
+                state, action = episodes.states[run, k, t], episodes.actions[run, k, t]
+                expected = world.true_constraint(world.constraint_inputs(state, action))
+                taken = t < episodes.lengths[run, k]
+                assert values[run, k, t] == (expected if taken else 0.0)
+
+
+def test_each_run_has_its_own_constraint():
+    world = make_world("gridworld-a")
+    episodes = random_episodes(world, [1, 2, 3])
+    tables = np.array([[0.1], [0.2], [0.3]], np.float32)
+    values = constraint_values(world, lambda x: np.broadcast_to(tables, x.shape[:2]), episodes)
+    for run in range(3):
+        assert set(values[run][episodes[run].mask]) == {tables[run, 0]}
+
+
+# ------------------------------------------------------------------ the projection
+
+
+class Recorder(Adam):
+    """Keeps the gradients and moves nothing."""
+
+    seen: list = []  # noqa: RUF012
+
+    def step(self, parameters, gradient):
+        self.seen.append(gradient.copy())
+
+
+@pytest.mark.parametrize("name", ["gridworld-a", "cartpole-mr"])
+def test_projection_follows_the_gradient_of_autograd(name, monkeypatch):
+    """Per violating episode, the step descends sum_t C_t log pi(a_t | s_t) (App. B.1)."""
+    world = make_world(name)
+    monkeypatch.setattr(world, "threshold", 3.0, raising=False)
+    learner = _Learner(
+        world, smooth, generators([1, 2], "p"), replace(SMALL, feasibility_rate=1e-3)
+    )
+    policy = learner.agents.policy
+    episodes = roll_out(world, policy, generators([1, 2], "r"), 6)
+    costs = constraint_values(world, smooth, episodes) * 0.25
+    Recorder.seen = []
+    monkeypatch.setattr("icl_core.learning.constrained_rl.Adam", Recorder)
+    learner._project(episodes, costs)
+    assert len(Recorder.seen) == 6
+    violated = []
+    for run in range(2):
+        for k in range(6):
+            n = episodes.lengths[run, k]
+            gamma = world.discount ** np.arange(n)
+            to_go = [gamma[: n - t] @ costs[run, k, t:n] for t in range(n)]
+            violated.append(to_go[0] >= world.threshold)
+            expected = np.zeros(policy.parameters.shape[1])
+            if violated[-1]:
+                expected = projection_gradient(policy, run, episodes[run][k], to_go)
+            scale = max(1.0, np.abs(expected).max())
+            np.testing.assert_allclose(Recorder.seen[k][run] / scale, expected / scale, atol=1e-5)
+    assert 0 < sum(violated) < len(violated)  # both kinds occurred
+
+
+def projection_gradient(policy, run, episode, to_go):
+    leaves = []
+    for weights, biases in policy.layers:
+        leaves += [torch.tensor(weights[run]).double(), torch.tensor(biases[run, 0]).double()]
+    for leaf in leaves:
+        leaf.requires_grad_()
+    n = len(to_go)
+    hidden = torch.tensor(episode.states[:n]).double()
+    for depth in range(0, len(leaves) - 2, 2):
+        hidden = torch.relu(hidden @ leaves[depth] + leaves[depth + 1])
+    log_pi = torch.log_softmax(hidden @ leaves[-2] + leaves[-1], -1)
+    chosen = log_pi[torch.arange(n), torch.tensor(episode.actions[:n])]
+    (torch.tensor(np.array(to_go)) * chosen).sum().backward()
+    return torch.cat([leaf.grad.reshape(-1) for leaf in leaves]).numpy()
+
+
+def test_projection_lowers_the_probability_of_costly_actions():
+    world = make_world("gridworld-a")
+    chosen = replace(SMALL, feasibility_rate=1e-2, ppo=replace(SMALL.ppo, updates=0))
+    learner = _Learner(
+        world, lambda x: np.ones(x.shape[:-1], np.float32), generators([1], "p"), chosen
+    )
+    episodes = roll_out(world, learner.agents.policy, generators([1], "r"), 1)
+    states, actions = episodes.states[0, 0, 0], episodes.actions[0, 0, 0]
+    before = learner.agents.policy(states[None, None])[0, 0]
+    learner._project(episodes, constraint_values(world, learner.constraint, episodes))
+    after = learner.agents.policy(states[None, None])[0, 0]
+    share = [np.exp(x[actions] - np.log(np.exp(x).sum())) for x in (before, after)]
+    assert share[1] < share[0]
+
+
+# ------------------------------------------------------------------ whole runs
+
+VARIANTS = {
+    "penalty": {},
+    "projection": {"feasibility_rate": 1e-3},
+    "projection without truncation": {"feasibility_rate": 1e-3, "truncate": False},
+    "lagrangian": {"procedure": "lagrangian", "truncate": False},
+    "lagrangian with truncation": {"procedure": "lagrangian"},
+    "no memory, normalised": {"ppo": replace(SMALL.ppo, buffer=0, normalise=True)},
+}
+
+
+@pytest.mark.parametrize("variant", VARIANTS.values(), ids=VARIANTS.keys())
+@pytest.mark.parametrize("name", ["gridworld-a", "gridworld-b", "cartpole-mr", "cartpole-mid"])
+def test_a_seed_learns_the_same_alone_and_in_a_stack(name, variant):
+    world = make_world(name, **({"slip": 0.2} if name == "gridworld-b" else {}))
+    chosen, seeds = replace(SMALL, **variant), [1, 2, 3, 4, 5]
+    together = train_policies(world, smooth, generators(seeds, "t"), chosen)
+    assert [s.runs for s in together.snapshots] == [5, 5]
+    assert {v.shape for v in together.log.values()} == {(chosen.epochs, 5)}
+    for some in ([0], [4], [1, 3]):
+        part = train_policies(world, smooth, generators([seeds[k] for k in some], "t"), chosen)
+        for whole, one in zip(together.snapshots, part.snapshots, strict=True):
+            np.testing.assert_array_equal(whole.parameters[some], one.parameters)
+        for column, values in together.log.items():
+            np.testing.assert_array_equal(values[:, some], part.log[column], err_msg=column)
+
+
+def test_snapshots_are_of_half_way_and_the_end():
+    world = make_world("gridworld-a")
+    whole = train_policies(world, smooth, generators([1], "t"), SMALL)
+    half = train_policies(world, smooth, generators([1], "t"), replace(SMALL, epochs=2))
+    np.testing.assert_array_equal(whole.snapshots[0].parameters, half.snapshots[-1].parameters)
+    assert not np.array_equal(*(s.parameters for s in whole.snapshots))
+
+
+def test_the_log_tells_of_whole_episodes_not_of_truncated_ones():
+    """With every step costing 1, all episodes break beta = 0.99 at once, and go on all the same."""
+    world = make_world("gridworld-a")
+    log = train_policies(
+        world, lambda x: np.ones(x.shape[:-1], np.float32), generators([1], "t"), SMALL
+    ).log
+    assert (log["violations"] == 1).all()
+    np.testing.assert_allclose(log["constraint_value"], log["length"])  # no discount
+    assert (log["length"] > 1).all()
+    assert (log["entropy"] > 0).all()
+    assert (log["entropy"] <= np.log(8) + 1e-6).all()
+
+
+def test_the_multiplier_waits_for_the_warm_up_then_follows_the_excess():
+    world = make_world("gridworld-a")
+    chosen = replace(SMALL, procedure="lagrangian", truncate=False, warm_up=2, multiplier_rate=0.5)
+    learner = _Learner(world, smooth, generators([1, 2], "m"), chosen)
+    expected = np.zeros(2)
+    for epoch in range(1, 6):
+        row = learner.epoch(epoch)
+        if epoch > 2:
+            expected = np.maximum(0, expected + 0.5 * (row["constraint_value"] - world.threshold))
+        np.testing.assert_allclose(learner.multiplier, expected)
+    assert (learner.multiplier > 0).all()
+
+
+def test_progress_hears_of_every_epoch():
+    heard = []
+    world = make_world("gridworld-a")
+    train_policies(
+        world,
+        smooth,
+        generators([1], "t"),
+        SMALL,
+        lambda epoch, **numbers: heard.append((epoch, numbers)),
+    )
+    assert [epoch for epoch, _ in heard] == [1, 2, 3, 4]
+    assert {"reward", "J"} == set(heard[0][1])
+
+
+def test_truncated_ppo_learns_the_way_round_the_true_constraint():
+    world = make_world("gridworld-a")
+    chosen = ConstrainedRLSettings(epochs=350)
+    trained = train_policies(world, world.true_constraint, generators([1, 2], "t"), chosen)
+    episodes = roll_out(world, trained.snapshots[-1], generators([1, 2], "check"), 500)
+    values = constraint_values(world, world.true_constraint, episodes)
+    assert (episodes.returns.mean(axis=1) > 0.8).all()
+    assert (values.sum(axis=-1).mean(axis=1) < 0.99).all()
