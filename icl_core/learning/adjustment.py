@@ -18,10 +18,10 @@ class AdjustmentSettings:
     learning_rate: float = 5e-4  # eta_3
     penalty: float = 15.0  # lambda
     rounds: int = 20  # e; D_A is sampled anew in each
-    steps: int = 100  # gradient steps per round (the authors' code: e, that is 20)
+    steps: int = 250  # gradient steps per round (the authors' code: e, that is 20)
     episodes: int = 50  # |D_A|
     hinge: str = "trajectory"  # mean of the demonstrations' hinges, or "mean": hinge of their mean
-    bound: float = 2.0  # agent trajectories that cost more than this many betas push no further
+    bound: float = 3.0  # agent trajectories that cost more than this many betas push no further
     mixture: bool = True  # all policies so far; False: the newest only
     reweight: bool = True  # weigh policies and trajectories by their dissimilarity
     snapshots: int = 2  # policies per iteration in the mixture: 2 (half-way and end) or 1 (end)
@@ -66,26 +66,33 @@ class SoftLoss:
     threshold: float
     settings: AdjustmentSettings
 
-    def __call__(self, c: np.ndarray) -> tuple[np.ndarray, dict[str, float]]:
-        """The gradient in c at the distinct inputs (n,), and the log's numbers."""
-        settings, beta = self.settings, self.threshold
-        agent_costs, expert_costs = self.agent @ c, self.expert @ c
-        ceiling = settings.bound * beta if settings.bound else np.inf
-        pushing = self.weights * (agent_costs < ceiling)
-        per_expert = np.full(len(expert_costs), 1.0 / len(expert_costs))
-        if settings.hinge == "mean":
-            hinge = max(0.0, expert_costs.mean() - beta)
-            violating = per_expert * (hinge > 0)
-        else:
-            hinge = np.maximum(0.0, expert_costs - beta).mean()
-            violating = per_expert * (expert_costs > beta)
-        gradient = settings.penalty * (violating @ self.expert) - pushing @ self.agent
-        bounded = self.weights @ np.minimum(agent_costs, ceiling)
-        return gradient, {
-            "loss": settings.penalty * hinge - bounded,
-            "agent_value": self.weights @ agent_costs,
-            "expert_value": expert_costs.mean(),
-            "expert_satisfaction": (expert_costs <= beta).mean(),
+    @property
+    def ceiling(self) -> float:
+        """The cost beyond which an agent's trajectory pushes no further."""
+        return self.settings.bound * self.threshold if self.settings.bound else np.inf
+
+    def gradient(self, c: np.ndarray) -> np.ndarray:
+        """Gradient in c at the distinct inputs, (n,)."""
+        pushing = self.weights * (self.agent @ c < self.ceiling)
+        costs = self.expert @ c
+        if self.settings.hinge == "mean":
+            costs = np.full(len(costs), costs.mean())
+        violating = (costs > self.threshold) * (self.settings.penalty / len(costs))
+        return violating @ self.expert - pushing @ self.agent
+
+    def log(self, c: np.ndarray) -> dict[str, np.ndarray]:
+        """The log's columns for c at several steps, (steps, n) -> (steps,)."""
+        agent_costs, expert_costs = c @ self.agent.T, c @ self.expert.T
+        excess = expert_costs - self.threshold
+        if self.settings.hinge == "mean":
+            excess = excess.mean(axis=1, keepdims=True)
+        hinge = np.maximum(0.0, excess).mean(axis=1)
+        bounded = np.minimum(agent_costs, self.ceiling) @ self.weights
+        return {
+            "loss": self.settings.penalty * hinge - bounded,
+            "agent_value": agent_costs @ self.weights,
+            "expert_value": expert_costs.mean(axis=1),
+            "expert_satisfaction": (expert_costs <= self.threshold).mean(axis=1),
         }
 
 
@@ -94,22 +101,22 @@ def descend(
     optimiser: Adam,
     visits: Visits,
     loss: SoftLoss,
-    steps: int,
     true_on_grid: np.ndarray,
-) -> list[dict[str, float]]:
-    """Gradient steps on one run's constraint network, in place; returns the log's rows.
+) -> dict[str, np.ndarray]:
+    """One round of gradient steps on a run's constraint network, in place; the log's columns.
 
     The true constraint enters the log (CMSE) and nothing else.
     """
-    rows = []
-    for _ in range(steps):
-        logits, trace = network.trace(visits.inputs[None])
-        c = sigmoid(logits[0, :, 0].astype(np.float64))
-        gradient, row = loss(c)
-        slope = (gradient * c * (1.0 - c)).astype(np.float32)[None, :, None]
-        optimiser.step(network.parameters, network.gradient(trace, slope))
-        rows.append(row | {"cmse": np.mean((c[visits.nodes] - true_on_grid) ** 2)})
-    return rows
+    inputs = visits.inputs[None]
+    values = np.empty((loss.settings.steps, len(visits.inputs)))
+    for step in range(loss.settings.steps):
+        logits, trace = network.trace(inputs)
+        c = values[step] = sigmoid(logits[0, :, 0].astype(np.float64))
+        slope = (loss.gradient(c) * c * (1.0 - c)).astype(np.float32)
+        optimiser.step(network.parameters, network.gradient(trace, slope[None, :, None]))
+    return loss.log(values) | {
+        "cmse": np.mean((values[:, visits.nodes] - true_on_grid) ** 2, axis=1)
+    }
 
 
 def normalised(weights: np.ndarray) -> np.ndarray:

@@ -88,8 +88,7 @@ class _Learner:
         costs = constraint_values(world, self.constraint, episodes)
         totals = accumulate(costs, episodes.mask, world.discount)
         learnt = truncate(episodes, costs, world) if settings.truncate else episodes
-        steps, taken = self._steps(learnt, costs * learnt.mask)
-        entropy = mean_entropy(self.agents.policy(steps.states), taken)
+        steps, taken, entropy = self._steps(learnt, costs * learnt.mask)
         if not settings.ppo.buffer:
             self.buffer.clear()
         self.buffer.add(steps, taken)
@@ -108,17 +107,22 @@ class _Learner:
             "entropy": entropy,
         }
 
-    def _steps(self, episodes: Trajectories, costs: np.ndarray) -> tuple[Batch, np.ndarray]:
-        """Episodes as steps with their targets, (runs, episodes * steps, ...), and which exist."""
+    def _steps(
+        self, episodes: Trajectories, costs: np.ndarray
+    ) -> tuple[Batch, np.ndarray, np.ndarray]:
+        """Episodes as steps with their targets, (runs, episodes * steps, ...); which of them
+        exist, (runs, episodes * steps); and the policies' mean entropy there, (runs,).
+        """
         runs = len(episodes)
         states = episodes.states.reshape(runs, -1, self.world.state_size)
         actions = episodes.actions.reshape(runs, -1)
         signals = [episodes.rewards, costs][: len(self.agents.values)]
         targets = [rewards_to_go(signal, self.world.discount) for signal in signals]
         targets = np.stack(targets, axis=-1).reshape(runs, -1, len(signals))
-        old = log_probabilities(self.agents.policy(states), actions)
+        logits, taken = self.agents.policy(states), episodes.mask.reshape(runs, -1)
+        old = log_probabilities(logits, actions)
         batch = Batch(states, actions, old, targets.astype(np.float32))
-        return batch, episodes.mask.reshape(runs, -1)
+        return batch, taken, mean_entropy(logits, taken)
 
     def _project(self, episodes: Trajectories, costs: np.ndarray) -> None:
         """Feasibility projection: a step on sum_t C_t log pi for each violating episode (App. B.1).

@@ -67,6 +67,26 @@ def accrual_dissimilarity(
     return sum(_distance(a, b) for a, b in zip(*slices, strict=True))
 
 
+def self_dissimilarity(
+    world: World, trajectories: Trajectories, rng: np.random.Generator, splits: int = 100
+) -> float:
+    """NAD to be expected between these trajectories and as many new ones of the same policy.
+
+    Measured between random halves. A histogram's error falls with the square root
+    of the sample, so twice as many trajectories on either side are closer by
+    sqrt(2). An agent that is closer than this cannot be told from the expert. The
+    result is nan where a half leaves a slice empty.
+    """
+    half = len(trajectories) // 2
+    orders = [rng.permutation(len(trajectories)) for _ in range(splits)]
+    halves = [
+        [visits(world, trajectories[part]) for part in (order[:half], order[half:])]
+        for order in orders
+    ]
+    distances = [accrual_dissimilarity(world.grid, a, b) for a, b in halves]
+    return float(np.mean(distances) / np.sqrt(2.0))
+
+
 def _distance(share_a: np.ndarray, share_b: np.ndarray) -> float:
     """Exact optimal-transport cost between two histograms that sum to 1."""
     if share_a.ndim == 1:

@@ -84,6 +84,11 @@ def test_the_grids_nodes_are_among_the_inputs(name):
         assert len(visits.inputs) == 49
 
 
+def evaluated(loss, c):
+    """Gradient at c, and the log of that one step."""
+    return loss.gradient(c), {name: column[0] for name, column in loss.log(c[None]).items()}
+
+
 def torch_loss(agent, expert, weights, c, beta, settings):
     """Equation 7 in torch, with the agents' ceiling."""
     agent_costs, expert_costs = agent @ c, expert @ c
@@ -106,7 +111,7 @@ def test_soft_loss_and_gradient_are_those_of_autograd(hinge, bound, seed):
     chosen = AdjustmentSettings(hinge=hinge, bound=bound, penalty=rng.uniform(1, 50))
     kinks = [expert @ c - beta, [(expert @ c).mean() - beta], agent @ c - (bound or 100) * beta]
     assume(min(np.abs(k).min() for k in kinks) > 1e-6)
-    gradient, row = SoftLoss(agent, expert, weights, beta, chosen)(c)
+    gradient, row = evaluated(SoftLoss(agent, expert, weights, beta, chosen), c)
     leaf = torch.tensor(c, requires_grad=True)
     loss = torch_loss(*map(torch.tensor, (agent, expert, weights)), leaf, beta, chosen)
     loss.backward()
@@ -120,20 +125,19 @@ def test_soft_loss_and_gradient_are_those_of_autograd(hinge, bound, seed):
 def test_an_agent_beyond_the_bound_pushes_no_further():
     agent, expert = np.array([[3.0, 0.0], [0.0, 1.0]]), np.zeros((1, 2))
     loss = SoftLoss(agent, expert, np.array([0.5, 0.5]), 1.0, AdjustmentSettings(bound=2.0))
-    np.testing.assert_array_equal(loss(np.ones(2))[0], [0.0, -0.5])
+    np.testing.assert_array_equal(loss.gradient(np.ones(2)), [0.0, -0.5])
     unbounded = replace(loss, settings=AdjustmentSettings(bound=0.0))
-    np.testing.assert_array_equal(unbounded(np.ones(2))[0], [-1.5, -0.5])
+    np.testing.assert_array_equal(unbounded.gradient(np.ones(2)), [-1.5, -0.5])
 
 
 def test_the_two_hinges_differ_where_only_some_demonstrations_violate():
     expert = np.array([[4.0, 0.0], [0.0, 1.0]])  # costs 4 and 1: mean 2.5
     loss = SoftLoss(np.zeros((1, 2)), expert, np.ones(1), 3.0, AdjustmentSettings(penalty=10.0))
-    gradient, row = loss(np.ones(2))
+    gradient, row = evaluated(loss, np.ones(2))
     assert row["loss"] == pytest.approx(10 * (1.0 + 0.0) / 2)
     np.testing.assert_allclose(gradient, [10 * 4 / 2, 0.0])
-    gradient, row = replace(loss, settings=AdjustmentSettings(penalty=10.0, hinge="mean"))(
-        np.ones(2)
-    )
+    of_mean = replace(loss, settings=AdjustmentSettings(penalty=10.0, hinge="mean"))
+    gradient, row = evaluated(of_mean, np.ones(2))
     assert row["loss"] == 0
     np.testing.assert_array_equal(gradient, [0.0, 0.0])
 
@@ -150,18 +154,18 @@ def test_descent_separates_the_agents_path_from_the_experts():
     world = make_world("gridworld-a")
     agents, expert = walk(*[(3, j) for j in range(7)]), walk(*[(0, j) for j in range(7)])
     visits = Visits(world, agents, expert)
-    chosen = AdjustmentSettings(bound=0.0)
+    chosen = AdjustmentSettings(bound=0.0, steps=400)
     loss = SoftLoss(*visits.discounted, np.ones(1), world.threshold, chosen)
     network = Networks.initialise(generators([1], "c"), (2, 64, 64, 1))
     optimiser = Adam(network.parameters, 5e-3)
-    rows = descend(network, optimiser, visits, loss, 400, world.true_on_grid)
-    assert rows[0]["loss"] > 0  # c of one half: the expert breaks beta
-    assert rows[-1]["loss"] < -5.0  # of -7 at best
-    assert rows[-1]["agent_value"] > 6.0
-    assert rows[-1]["expert_value"] <= 1.1 * world.threshold
+    log = descend(network, optimiser, visits, loss, world.true_on_grid)
+    assert log["loss"][0] > 0  # c of one half: the expert breaks beta
+    assert log["loss"][-1] < -5.0  # of -7 at best
+    assert log["agent_value"][-1] > 6.0
+    assert log["expert_value"][-1] <= 1.1 * world.threshold
     c = sigmoid(network(world.grid.nodes[None].astype(np.float32))[0, :, 0])
-    assert rows[-1]["cmse"] == pytest.approx(np.mean((c - world.true_on_grid) ** 2), abs=0.02)
-    assert len(rows) == 400
+    assert log["cmse"][-1] == pytest.approx(np.mean((c - world.true_on_grid) ** 2), abs=0.02)
+    assert len(log["loss"]) == 400
     assert optimiser.steps == 400
 
 
@@ -171,7 +175,7 @@ def test_descent_is_that_of_autograd_and_torchs_adam():
     sets = [random_trajectories(world, rng, n) for n in (6, 4)]
     visits = Visits(world, *sets)
     weights = normalised(rng.random(6))
-    chosen = AdjustmentSettings(bound=0.0)
+    chosen = AdjustmentSettings(bound=0.0, steps=20)
     loss = SoftLoss(*visits.discounted, weights, 2.0, chosen)
     network = Networks.initialise(generators([1], "c"), (2, 16, 1))
     leaves = [torch.tensor(p[0], dtype=torch.float64) for layer in network.layers for p in layer]
@@ -189,8 +193,8 @@ def test_descent_is_that_of_autograd_and_torchs_adam():
         value.backward()
         optimiser.step()
         expected.append(value.item())
-    rows = descend(network, Adam(network.parameters, 1e-2), visits, loss, 20, world.true_on_grid)
-    np.testing.assert_allclose([row["loss"] for row in rows], expected, rtol=1e-4)
+    log = descend(network, Adam(network.parameters, 1e-2), visits, loss, world.true_on_grid)
+    np.testing.assert_allclose(log["loss"], expected, rtol=1e-4)
 
 
 def test_normalised_weights():

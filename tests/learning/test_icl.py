@@ -29,7 +29,7 @@ RL = ConstrainedRLSettings(
     epochs=2, episodes=4, ppo=PPOSettings(hidden=(16,), updates=2, batch=16, buffer=500)
 )
 ADJUSTMENT = AdjustmentSettings(rounds=2, steps=3, episodes=6)
-ICL = ICLSettings(iterations=2, choice_rollouts=8)
+ICL = ICLSettings(tolerance=None, iterations=2, choice_rollouts=8)
 DENSITY = DensitySettings(blocks=2, hidden=(8,), epochs=1)
 
 

@@ -14,7 +14,12 @@ from scipy.stats import wasserstein_distance
 from icl_core.demonstrations.trajectories import Trajectories
 from icl_core.environments import WORLDS, make_world
 from icl_core.environments.world import Axis, EvaluationGrid
-from icl_core.measuring.accruals import accrual_dissimilarity, normalised, visits
+from icl_core.measuring.accruals import (
+    accrual_dissimilarity,
+    normalised,
+    self_dissimilarity,
+    visits,
+)
 
 GRID = make_world("gridworld-a").grid
 SLICED = make_world("cartpole-mr").grid
@@ -166,3 +171,32 @@ def test_measuring_does_not_load_torch():
     )
     clean = {k: v for k, v in os.environ.items() if not k.startswith("POT_BACKEND")}
     assert subprocess.run([sys.executable, "-c", code], env=clean, check=False).returncode == 0
+
+
+def one_step_episodes(positions):
+    """Episodes of one step each, at the given positions x, action 0 and 1 in turn."""
+    states = np.zeros((len(positions), 1, 4), np.float32)
+    states[:, 0, 0] = positions
+    actions = (np.arange(len(positions)) % 2)[:, None]
+    ones = np.ones((len(positions), 1), np.float32)
+    return Trajectories(states, actions, ones, np.ones(len(positions), np.int64))
+
+
+def test_self_dissimilarity_is_that_of_two_samples_of_the_same_size():
+    """Against the thing itself: independent pairs of samples from a known distribution."""
+    world, rng = make_world("cartpole-mr"), np.random.default_rng(0)
+    size = 200
+    halves, pairs = [], []
+    for _ in range(30):
+        a, b = (one_step_episodes(rng.normal(0.0, 0.5, size)) for _ in range(2))
+        pairs.append(accrual_dissimilarity(world.grid, visits(world, a), visits(world, b)))
+        halves.append(self_dissimilarity(world, a, rng, splits=10))
+    assert np.mean(halves) == pytest.approx(np.mean(pairs), rel=0.15)
+
+
+def test_self_dissimilarity_of_equal_trajectories_is_zero():
+    world = make_world("gridworld-a")
+    episodes = Trajectories(
+        np.zeros((8, 1, 2), np.float32), np.zeros((8, 1), np.int64), np.zeros((8, 1)), np.ones(8)
+    )
+    assert self_dissimilarity(world, episodes, np.random.default_rng(0)) == 0.0

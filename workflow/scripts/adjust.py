@@ -22,7 +22,7 @@ def main(stage: Stage) -> None:
         stage.seeds,
         settings,
         stage.build(ICLSettings, "icl"),
-        stage.progress(settings.rounds * len(stage.seeds)),
+        stage.progress(len(stage.seeds)),
     )
     provenance = stage.provenance()
     write_table(stage.output.adjustment, log, provenance)

@@ -21,6 +21,7 @@ from icl_core.learning.icl.states import ConstraintState, ICLSettings, PolicySta
 from icl_core.learning.logs import ADJUSTMENT_SCHEMA, log_table
 from icl_core.learning.networks import Adam, Networks
 from icl_core.learning.rollouts import roll_out
+from icl_core.measuring.accruals import self_dissimilarity
 from icl_core.randomness import generator
 
 
@@ -42,7 +43,7 @@ def adjust_constraint(
     """
     stopped = state.stopped.astype(bool)
     if icl.tolerance is not None:
-        stopped = stopped | (policies[-1].nad <= icl.tolerance)
+        stopped = stopped | (policies[-1].nad <= _tolerance(icl, world, demonstrations))
     new = state.grown(len(policies) * settings.snapshots, stopped)
     logs = []
     active = np.flatnonzero(~stopped)
@@ -50,13 +51,18 @@ def adjust_constraint(
         one = _Run(world, demonstrations, density, policies, new, int(run), seeds[run], settings)
         logs.append(one.adjust())
         if progress is not None:
-            progress(done * settings.rounds, **logs[-1][-1])
+            progress(done, **{name: column[-1] for name, column in logs[-1].items()})
     if not logs:
         return new, ADJUSTMENT_SCHEMA.empty_table()
-    columns = {
-        name: np.array([[row[name] for row in rows] for rows in logs]).T for name in logs[0][0]
-    }
+    columns = {name: np.stack([log[name] for log in logs], axis=1) for name in logs[0]}
     return new, log_table(ADJUSTMENT_SCHEMA, columns, [seeds[run] for run in active])
+
+
+def _tolerance(icl: ICLSettings, world: World, demonstrations: Trajectories) -> float:
+    """epsilon, as a number."""
+    if icl.tolerance == "demonstrations":
+        return self_dissimilarity(world, demonstrations, generator(0, "halves"))
+    return icl.tolerance
 
 
 class _Run:
@@ -68,25 +74,23 @@ class _Run:
         self.iteration = len(policies)
         self.members = _members(policies, run, settings.snapshots)
 
-    def adjust(self) -> list[dict[str, float]]:
-        """All rounds of one adjustment; returns the log's rows."""
+    def adjust(self) -> dict[str, np.ndarray]:
+        """All rounds of one adjustment; returns the log's columns, (steps,) each."""
         self._weigh_newcomers()
         row = slice(self.run, self.run + 1)
         network = Networks(self.state.networks.sizes, self.state.networks.parameters[row])
         optimiser = Adam(network.parameters, self.settings.learning_rate)
         optimiser.first, optimiser.second = self.state.first[row], self.state.second[row]
         optimiser.steps = int(self.state.steps[self.run])
-        log = []
+        rounds = []
         for agents in self._sampled_agents():
             visits = Visits(self.world, agents, self.demonstrations)
             loss = SoftLoss(
                 *visits.discounted, self._weights(visits), self.world.threshold, self.settings
             )
-            log += descend(
-                network, optimiser, visits, loss, self.settings.steps, self.world.true_on_grid
-            )
+            rounds.append(descend(network, optimiser, visits, loss, self.world.true_on_grid))
         self.state.steps[self.run] = optimiser.steps
-        return log
+        return {name: np.concatenate([log[name] for log in rounds]) for name in rounds[0]}
 
     def _weigh_newcomers(self) -> None:
         """w of this iteration's policies: mean dissimilarity of fresh rollouts (lines 4 and 5)."""

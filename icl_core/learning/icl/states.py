@@ -20,7 +20,9 @@ class ICLSettings:
 
     iterations: int = 10  # n
     nominal_start: bool = True  # the first policy is trained without any constraint
-    tolerance: float | None = None  # epsilon: a run stops at a NAD of at most this
+    # epsilon: a run stops at a NAD of at most this. "demonstrations": what two samples of the
+    # expert of that size would differ by. None: never.
+    tolerance: float | str | None = "demonstrations"
     keep: str = "closest"  # or "last": the last constraint and the policy trained on it
     choice_rollouts: int = 300  # episodes behind the NAD that stops and chooses
 
