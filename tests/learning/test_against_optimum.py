@@ -2,12 +2,15 @@
 
 The family: one to three rectangles of one to four rows and columns anywhere on the
 grid, each with the value 1 or one drawn from U(0.5, 1), the larger value where they
-overlap, 0 elsewhere; starts and goal are free. What is empty, what the linear program
-calls infeasible, and what leaves a return of at most one half is drawn again.
+overlap, 0 elsewhere; starts and goal are free. What is empty is drawn again, and so
+is what cannot be kept in every single episode: each start must have a way to the goal
+that costs less than beta.
 
-It holds two kinds that are hard for the default procedure: a goal walled in, which
-only a random choice between going and staying keeps within beta in the mean (seven in
-a hundred on A, five on B), and a long way round a thick wall, which is hard to find.
+That last condition is a limit of the default procedure, not of constrained RL. Where
+the goal is walled in (seven draws in a hundred on A, five on B) only a random choice
+between going and staying keeps the constraint in the mean, and a learner whose
+episodes end at beta never sees the goal. With such draws admitted it solves 15 of 20
+on A and 18 of 20 on B, the Lagrangian procedure 14 and 16; docs/decisions.md.
 """
 
 import numpy as np
@@ -39,17 +42,27 @@ def random_constraint(world, rng):
     return table.ravel()
 
 
+def dearest_way(world, table):
+    """Over the starts, the largest least cost of a way to the goal."""
+    goal = world.goal[0] * SIZE + world.goal[1]
+    neighbours = world.transition_matrix().max(axis=1) > 0
+    cost = np.full(SIZE * SIZE, np.inf)
+    cost[goal] = table[goal]
+    for _ in range(SIZE * SIZE):  # as often as a way can be long
+        onwards = np.where(neighbours, cost, np.inf).min(axis=1)
+        cost = np.minimum(cost, table + onwards)
+    return cost[world.starts.ravel()].max()
+
+
 def random_problems(world):
     """(COUNT, cells) constraint functions and (COUNT,) optimal returns."""
     rng = generator(1, world.name)
     tables, optima = [], []
     while len(tables) < COUNT:
         table = random_constraint(world, rng)
-        if not table.any():
-            continue
-        optimum = solve_constrained_optimum(world, table, world.threshold)
-        if optimum.feasible and optimum.return_value > 0.5:
+        if table.any() and dearest_way(world, table) < world.threshold:
             tables.append(table)
+            optimum = solve_constrained_optimum(world, table, world.threshold)
             optima.append(optimum.return_value)
     return np.stack(tables), np.array(optima)
 
@@ -74,9 +87,9 @@ def probabilities(policies):
 def test_trained_policies_come_close_to_the_constrained_optimum(name):
     world = make_world(name)
     tables, optima = random_problems(world)
-    chosen = ConstrainedRLSettings(epochs=400)  # of the paper's 500
     rngs = generators(range(COUNT), "lp")
-    policies = train_policies(world, looked_up(tables), rngs, chosen).snapshots[-1]
+    trained = train_policies(world, looked_up(tables), rngs, ConstrainedRLSettings())
+    policies = trained.snapshots[-1]
     reached = np.array(
         [
             evaluate_policy(world, policy, table)
