@@ -154,7 +154,7 @@ def stage_settings(experiment: Experiment, stage: str, seeds: tuple[int, ...] = 
         },
         "adjust": {
             "adjustment": learning["adjustment"],
-            "icl": _only(learning["icl"], "tolerance"),
+            "icl": _only(learning["icl"], "nominal_start", "patience", "tolerance"),
             "threshold": learning["threshold"],
         },
         "conclude": {

@@ -73,7 +73,8 @@ def test_a_scale_changes_sizes_only_and_has_the_last_word(scale):
     for experiment in config.experiments.values():
         rl = experiment.learning["constrained_rl"]
         assert rl["epochs"] == overlay["learning"]["constrained_rl"]["epochs"]
-        assert experiment.demonstrations["constrained_rl"]["epochs"] == rl["epochs"]
+        expert = experiment.demonstrations["constrained_rl"]
+        assert expert["epochs"] == overlay["demonstrations"]["constrained_rl"]["epochs"]
 
 
 def test_an_experiment_may_say_otherwise():
@@ -104,7 +105,7 @@ def test_a_stage_sees_only_its_own_section():
 
     assert affected(showing={"dpi": 100}) == set()
     assert affected(measuring={"rollouts": 7}) == {"conclude"}
-    assert affected(learning={"density": {"epochs": 7}}) == {"density"}
+    assert affected(learning={"density": {"batch": 7}}) == {"density"}
     assert affected(demonstrations={"seed": 7}) == {"expert"}
     assert affected(environments={"gridworld-a": {"slip": 0.1}}) == set()
 

@@ -10,7 +10,7 @@ from icl_core.learning.adjustment import AdjustmentSettings
 from icl_core.learning.constrained_rl import ConstrainedRLSettings
 from icl_core.learning.flow import DensitySettings, fit_density
 from icl_core.learning.icl.conclusion import choose, conclude
-from icl_core.learning.icl.constraints import adjust_constraint
+from icl_core.learning.icl.constraints import adjust_constraint, finished
 from icl_core.learning.icl.policies import dissimilarities, improve_policy
 from icl_core.learning.icl.states import (
     ConstraintState,
@@ -29,7 +29,7 @@ RL = ConstrainedRLSettings(
     epochs=2, episodes=4, ppo=PPOSettings(hidden=(16,), updates=2, batch=16, buffer=500)
 )
 ADJUSTMENT = AdjustmentSettings(rounds=2, steps=3, episodes=6)
-ICL = ICLSettings(tolerance=None, iterations=2, choice_rollouts=8)
+ICL = ICLSettings(tolerance=None, patience=None, iterations=2, choice_rollouts=8)
 DENSITY = DensitySettings(blocks=2, hidden=(8,), epochs=1)
 
 
@@ -225,10 +225,32 @@ def test_when_all_runs_have_stopped_nothing_is_trained():
 
 
 def test_stopped_runs_end_with_the_policy_that_reached_the_tolerance():
-    """A run may stop at the first, nominal policy; then there is no other policy to keep."""
-    _, policies, _, end = learn("gridworld-a", [1, 2], icl=replace(ICL, tolerance=1e9))
-    np.testing.assert_array_equal(end.policy.parameters, policies[0].final.parameters)
-    np.testing.assert_array_equal(end.kept, [1, 1])
+    """However close the first, nominal policy is: it was trained on no constraint."""
+    states, policies, _, end = learn("gridworld-a", [1, 2], icl=replace(ICL, tolerance=1e9))
+    np.testing.assert_array_equal(end.policy.parameters, policies[1].final.parameters)
+    np.testing.assert_array_equal(end.constraint.parameters, states[1].networks.parameters)
+    np.testing.assert_array_equal(end.kept, [2, 2])
+
+
+@pytest.mark.parametrize(
+    ("nad", "options", "expected"),
+    [
+        ([0.1], {"tolerance": 1.0}, False),  # nominal: nothing has been learned yet
+        ([0.1], {"tolerance": 1.0, "nominal_start": False}, True),
+        ([9.0, 1.0], {"tolerance": 1.0}, True),
+        ([9.0, 1.1], {"tolerance": 1.0}, False),
+        ([9.0, np.nan], {"tolerance": 1.0}, False),
+        ([9.0, 2.0, 3.0, 4.0], {"patience": 2}, True),
+        ([9.0, 2.0, 3.0, 4.0], {"patience": 3}, False),
+        ([1.0, 2.0, 3.0, 4.0], {"patience": 3}, False),  # the nominal policy does not count
+        ([9.0, 3.0, 4.0, 2.0], {"patience": 2}, False),
+        ([9.0, 8.0, 8.0, 8.0, 8.0], {}, False),
+    ],
+)
+def test_when_a_run_stops(nad, options, expected):
+    world = make_world("gridworld-a")
+    stops = finished(np.array(nad)[:, None], replace(ICL, **options), world, None)
+    assert stops == [expected]
 
 
 # ------------------------------------------------------------------ the first policy, NAD

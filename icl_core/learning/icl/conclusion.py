@@ -12,7 +12,7 @@ from icl_core.demonstrations.trajectories import Trajectories
 from icl_core.environments.world import World
 from icl_core.learning.constrained_rl import ConstrainedRLSettings
 from icl_core.learning.icl.policies import improve_policy
-from icl_core.learning.icl.states import ConstraintState, ICLSettings, PolicyState
+from icl_core.learning.icl.states import ConstraintState, ICLSettings, PolicyState, closest
 from icl_core.learning.networks import Networks
 from icl_core.learning.rollouts import roll_out
 from icl_core.randomness import generators
@@ -58,15 +58,8 @@ def conclude(
 
 
 def choose(nad: np.ndarray, icl: ICLSettings) -> np.ndarray:
-    """The iteration to keep, (runs,) from 1, given NAD (iterations, runs).
-
-    A policy that was trained without a constraint speaks for none, so a nominal
-    first policy is no candidate.
-    """
+    """The iteration to keep, (runs,) from 1, given NAD (iterations, runs)."""
     if icl.keep == "last":
         trained = ~np.isposinf(nad)  # a stopped run's blanks are inf; nan is a policy all the same
         return len(nad) - np.argmax(trained[::-1], axis=0)
-    nad = np.where(np.isnan(nad), np.inf, nad)
-    if icl.nominal_start and len(nad) > 1:
-        nad = np.concatenate([np.full_like(nad[:1], np.inf), nad[1:]])
-    return np.argmin(nad, axis=0) + 1
+    return closest(nad, icl)

@@ -17,7 +17,7 @@ from icl_core.learning.adjustment import (
     normalised,
 )
 from icl_core.learning.flow import Density
-from icl_core.learning.icl.states import ConstraintState, ICLSettings, PolicyState
+from icl_core.learning.icl.states import ConstraintState, ICLSettings, PolicyState, closest
 from icl_core.learning.logs import ADJUSTMENT_SCHEMA, log_table
 from icl_core.learning.networks import Adam, Networks
 from icl_core.learning.rollouts import roll_out
@@ -41,9 +41,8 @@ def adjust_constraint(
     The runs are adjusted one after the other: the batches are large enough here
     that stacking them would gain nothing.
     """
-    stopped = state.stopped.astype(bool)
-    if icl.tolerance is not None:
-        stopped = stopped | (policies[-1].nad <= _tolerance(icl, world, demonstrations))
+    nad = np.stack([policy.nad for policy in policies])
+    stopped = state.stopped.astype(bool) | finished(nad, icl, world, demonstrations)
     new = state.grown(len(policies) * settings.snapshots, stopped)
     logs = []
     active = np.flatnonzero(~stopped)
@@ -58,11 +57,26 @@ def adjust_constraint(
     return new, log_table(ADJUSTMENT_SCHEMA, columns, [seeds[run] for run in active])
 
 
-def _tolerance(icl: ICLSettings, world: World, demonstrations: Trajectories) -> float:
-    """epsilon, as a number."""
+def finished(
+    nad: np.ndarray, icl: ICLSettings, world: World, demonstrations: Trajectories
+) -> np.ndarray:
+    """Which runs stop, (runs,) bool, given the NAD of their policies so far, (iterations, runs).
+
+    A run stops when its policy has come close enough, or when no policy of the
+    last few iterations came closer than an earlier one. It never stops at a nominal
+    policy: no constraint has been learned by then.
+    """
+    if icl.nominal_start and len(nad) == 1:
+        return np.zeros(nad.shape[1], bool)
+    close = np.zeros(nad.shape[1], bool)
     if icl.tolerance == "demonstrations":
-        return self_dissimilarity(world, demonstrations, generator(0, "halves"))
-    return icl.tolerance
+        close = nad[-1] <= self_dissimilarity(world, demonstrations, generator(0, "halves"))
+    elif icl.tolerance is not None:
+        close = nad[-1] <= icl.tolerance
+    if icl.patience is None:
+        return close
+    since_closest = len(nad) - closest(nad, icl)
+    return close | (since_closest >= icl.patience)
 
 
 class _Run:

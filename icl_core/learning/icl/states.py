@@ -23,6 +23,7 @@ class ICLSettings:
     # epsilon: a run stops at a NAD of at most this. "demonstrations": what two samples of the
     # expert of that size would differ by. None: never.
     tolerance: float | str | None = "demonstrations"
+    patience: int | None = 3  # iterations without a closer policy after which a run stops
     keep: str = "closest"  # or "last": the last constraint and the policy trained on it
     choice_rollouts: int = 300  # episodes behind the NAD that stops and chooses
 
@@ -92,6 +93,18 @@ class PolicyState:
         """The inverse of `tensors`, without the log."""
         halves = (Networks.from_tensors(named, prefix) for prefix in ("halfway.", "policy."))
         return cls(*halves, named["nad"])
+
+
+def closest(nad: np.ndarray, icl: ICLSettings) -> np.ndarray:
+    """The iteration of the policy nearest to the demonstrations, (runs,) from 1.
+
+    `nad` is (iterations, runs). A policy that was trained without a constraint
+    speaks for none, so a nominal first policy is no candidate where there is another.
+    """
+    nad = np.where(np.isnan(nad), np.inf, nad)
+    if icl.nominal_start:
+        nad[0] = np.inf
+    return np.argmin(nad, axis=0) + 1
 
 
 def initial_constraint(
