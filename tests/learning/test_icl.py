@@ -179,12 +179,13 @@ def test_adjustment_leaves_its_inputs_as_they_are():
 
 def test_a_run_that_reaches_the_tolerance_is_carried_forward_unchanged():
     seeds = [1, 2, 3]
-    _, policies, _, _ = learn("gridworld-b", seeds, icl=replace(ICL, iterations=3))
+    going_on = replace(ICL, iterations=3, nominal_start=False)
+    _, policies, _, _ = learn("gridworld-b", seeds, icl=going_on)
     first = policies[0].nad
     assert len(set(first)) == 3
     # between the closest and the second closest first policy: exactly one run stops at once
     epsilon = float(np.sort(first)[:2].mean())
-    stopping = replace(ICL, iterations=3, tolerance=epsilon)
+    stopping = replace(going_on, tolerance=epsilon)
     constraints, policies, logs, end = learn("gridworld-b", seeds, icl=stopping)
     run = int(np.argmin(first))
     assert [int(state.stopped[run]) for state in constraints] == [0, 1, 1, 1]
@@ -200,7 +201,7 @@ def test_a_run_that_reaches_the_tolerance_is_carried_forward_unchanged():
     assert seeds[run] not in logs[1]["seed"].to_pylist()
     assert np.isinf(end.nad[run])
     # the others go on as if nothing had happened
-    plain = learn("gridworld-b", seeds, icl=replace(ICL, iterations=3))
+    plain = learn("gridworld-b", seeds, icl=going_on)
     for other in {0, 1, 2} - {run}:
         if not constraints[2].stopped[other]:
             np.testing.assert_array_equal(
@@ -210,7 +211,7 @@ def test_a_run_that_reaches_the_tolerance_is_carried_forward_unchanged():
 
 
 def test_when_all_runs_have_stopped_nothing_is_trained():
-    stopping = replace(ICL, tolerance=1e9)
+    stopping = replace(ICL, tolerance=1e9, nominal_start=False)
     constraints, policies, logs, end = learn("gridworld-a", [1, 2], icl=stopping)
     assert (constraints[-1].stopped == 1).all()
     np.testing.assert_array_equal(
