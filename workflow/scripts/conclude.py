@@ -7,11 +7,12 @@ from icl_core.learning.icl.conclusion import conclude
 from icl_core.learning.icl.states import ConstraintState, ICLSettings, PolicyState
 from workflow.lib.final import write_final
 from workflow.lib.stage import Stage, run
+from workflow.lib.unfinished import store_of
 
 
 def main(stage: Stage) -> None:
     """Read every iteration, conclude, write."""
-    world = stage.world()
+    world, store = stage.world(), store_of(stage)
     settings = stage.build(ConstrainedRLSettings, "constrained_rl")
     final = conclude(
         world,
@@ -23,9 +24,11 @@ def main(stage: Stage) -> None:
         stage.build(ICLSettings, "icl"),
         stage.settings["measuring"]["rollouts"],
         stage.progress(settings.epochs),
+        store,
     )
     parts = (final.constraint, final.policy, final.log, final.rollouts)
     write_final(stage, *parts, kept=final.kept)
+    store.clear()
 
 
 if __name__ == "__main__":
