@@ -35,7 +35,7 @@ def test_every_scale_resolves(checkout, scale):
     assert jobs["constrained_rl"] == jobs["adjust"] == runs * iterations
     assert jobs["gail_constraint"] == jobs["icrl"] == runs
     assert jobs["metrics"] == 3 * runs
-    assert (jobs["figure"], jobs["table"]) == (11, 2)
+    assert (jobs["figure"], jobs["table"]) == (11, 4)
     assert not (checkout.path / "results").exists()
 
 
