@@ -142,6 +142,8 @@ def _only(section: Mapping, *keys: str) -> dict:
 def stage_settings(experiment: Experiment, stage: str, seeds: tuple[int, ...] = ()) -> dict:
     """What one stage of an experiment is given, and nothing that it does not use."""
     learning = experiment.learning
+    # The baselines are not told beta.
+    baseline = {**_only(learning, "on_policy", "constraint"), "measuring": experiment.measuring}
     uses = {
         "expert": {"demonstrations": experiment.demonstrations},
         "import_demonstrations": {},
@@ -163,6 +165,8 @@ def stage_settings(experiment: Experiment, stage: str, seeds: tuple[int, ...] = 
             "threshold": learning["threshold"],
             "measuring": experiment.measuring,
         },
+        "gail_constraint": {**baseline, "gail_constraint": learning["gail_constraint"]},
+        "icrl": {**baseline, "icrl": learning["icrl"]},
         "metrics": {},
     }[stage]
     world = {"environment": experiment.environment, "world": experiment.world}

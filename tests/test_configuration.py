@@ -29,6 +29,10 @@ SIZES = {
     "steps",
     "iterations",
     "rollouts",
+    "environments",
+    "passes",
+    "total_steps",
+    "forward_steps",
 }
 
 
@@ -95,6 +99,7 @@ def test_an_experiment_may_say_otherwise():
 
 def test_a_stage_sees_only_its_own_section():
     stages = ("expert", "density", "initial_constraint", "constrained_rl", "adjust", "conclude")
+    stages += ("gail_constraint", "icrl")
 
     def affected(**overlay):
         experiments = (
@@ -104,7 +109,10 @@ def test_a_stage_sees_only_its_own_section():
         return {s for s, b, a in zip(stages, before, after, strict=True) if b != a}
 
     assert affected(showing={"dpi": 100}) == set()
-    assert affected(measuring={"rollouts": 7}) == {"conclude"}
+    assert affected(measuring={"rollouts": 7}) == {"conclude", "gail_constraint", "icrl"}
+    assert affected(learning={"threshold": 7.0}) == {"constrained_rl", "adjust", "conclude"}
+    assert affected(learning={"on_policy": {"passes": 7}}) == {"gail_constraint", "icrl"}
+    assert affected(learning={"icrl": {"budget": 0.1}}) == {"icrl"}
     assert affected(learning={"density": {"batch": 7}}) == {"density"}
     assert affected(demonstrations={"seed": 7}) == {"expert"}
     assert affected(environments={"gridworld-a": {"slip": 0.1}}) == set()
@@ -147,7 +155,8 @@ def test_the_order_of_keys_means_nothing():
         ),
         (
             {"experiments": {"gridworld-a": {"methods": ["ppo"]}}},
-            "key experiments.gridworld-a.methods.0: choose one of icl, found the text 'ppo'",
+            "key experiments.gridworld-a.methods.0: choose one of icl, "
+            "gail-constraint, icrl, found the text 'ppo'",
         ),
         ({"experiments": {"x": {"methods": ["icl"]}}}, "key experiments.x.environment is missing"),
         (

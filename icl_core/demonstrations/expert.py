@@ -17,6 +17,7 @@ from icl_core.learning.constrained_rl import (
 )
 from icl_core.learning.logs import TRAINING_SCHEMA, log_table
 from icl_core.learning.networks import Networks
+from icl_core.learning.resume import Store
 from icl_core.learning.rollouts import roll_out
 from icl_core.randomness import generator
 
@@ -43,11 +44,15 @@ class Expert:
 
 
 def train_expert(
-    world: World, settings: ExpertSettings, progress: Callable[..., None] | None = None
+    world: World,
+    settings: ExpertSettings,
+    progress: Callable[..., None] | None = None,
+    store: Store | None = None,
 ) -> Expert:
     """Train on the true constraint and keep trajectories whose mean cost is at most beta."""
     rngs = [generator(settings.seed, "expert")]
-    trained = train_policies(world, world.true_constraint, rngs, settings.constrained_rl, progress)
+    given = (world.true_constraint, rngs, settings.constrained_rl)
+    trained = train_policies(world, *given, progress, store)
     policy = trained.snapshots[-1]
     log = log_table(TRAINING_SCHEMA, trained.log, [settings.seed])
     rng = generator(settings.seed, "demonstrations")

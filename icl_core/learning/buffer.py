@@ -49,3 +49,14 @@ class StepBuffer:
         fields = (self.states, self.actions, self.old_log_probabilities, self.targets)
         gathered = [field[run, picks] for field in fields]
         return [Batch(*(field[k] for field in gathered)) for k in range(batches)]
+
+    def tensors(self) -> dict[str, np.ndarray]:
+        """What a saved state must hold of it."""
+        parts = ("states", "actions", "old_log_probabilities", "targets", "written")
+        return {f"buffer.{part}": getattr(self, part) for part in parts}
+
+    def restore(self, named: dict[str, np.ndarray]) -> None:
+        """The inverse of `tensors`."""
+        self.states, self.actions = named["buffer.states"], named["buffer.actions"]
+        self.old_log_probabilities = named["buffer.old_log_probabilities"]
+        self.targets, self.written = named["buffer.targets"], named["buffer.written"]

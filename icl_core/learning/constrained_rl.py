@@ -17,9 +17,14 @@ import numpy as np
 from icl_core.demonstrations.trajectories import Trajectories, accumulate, discounts
 from icl_core.environments.world import World
 from icl_core.learning.buffer import StepBuffer
+from icl_core.learning.logs import TRAINING_SCHEMA
 from icl_core.learning.networks import Adam, Networks, log_softmax
 from icl_core.learning.ppo import ActorCritic, Batch, PPOSettings, mean_entropy
+from icl_core.learning.resume import Store, run_to_end
 from icl_core.learning.rollouts import log_probabilities, rewards_to_go, roll_out
+from icl_core.randomness import generator_state, restore_generators
+
+COLUMNS = TRAINING_SCHEMA.names[2:]
 
 # c on constraint inputs: (runs, n, inputs) -> (runs, n)
 ConstraintFunction = Callable[[np.ndarray], np.ndarray]
@@ -53,19 +58,13 @@ def train_policies(
     rngs: Sequence[np.random.Generator],
     settings: ConstrainedRLSettings,
     progress: Callable[..., None] | None = None,
+    store: Store | None = None,
 ) -> TrainedPolicies:
     """Maximise J(r) subject to J(c) <= beta, once for each generator (Equation 3)."""
     learner = _Learner(world, constraint, rngs, settings)
-    rows, snapshots = [], []
-    for epoch in range(1, settings.epochs + 1):
-        rows.append(learner.epoch(epoch))
-        if epoch in (settings.epochs // 2, settings.epochs):
-            snapshots.append(learner.agents.policy.copy())
-        if progress is not None:
-            row = rows[-1]
-            progress(epoch, reward=row["return"].mean(), J=row["constraint_value"].mean())
-    log = {name: np.stack([row[name] for row in rows]) for name in rows[0]}
-    return TrainedPolicies(snapshots, log)
+    run_to_end(learner, settings.epochs, progress, store)
+    log = dict(zip(COLUMNS, np.stack(learner.rows, axis=1), strict=True))
+    return TrainedPolicies(learner.snapshots, log)
 
 
 class _Learner:
@@ -80,6 +79,43 @@ class _Learner:
         capacity = settings.ppo.buffer or settings.episodes * world.horizon
         self.buffer = StepBuffer(len(rngs), capacity, world.state_size, critics)
         self.multiplier = np.zeros(len(rngs))
+        self.snapshots: list[Networks] = []
+        self.rows: list[np.ndarray] = []  # of the log, (columns, runs) each
+
+    @property
+    def done(self) -> int:
+        return len(self.rows)
+
+    def advance(self) -> dict[str, np.ndarray]:
+        """One epoch more."""
+        row = self.epoch(self.done + 1)
+        self.rows.append(np.stack([row[name] for name in COLUMNS]))
+        if self.done in (self.settings.epochs // 2, self.settings.epochs):
+            self.snapshots.append(self.agents.policy.copy())
+        return {"reward": row["return"], "J": row["constraint_value"]}
+
+    def tensors(self) -> dict[str, np.ndarray]:
+        """All that the next epoch depends on."""
+        agents = self.agents
+        named = {
+            "agents": agents.parameters,
+            "generators": generator_state(self.rngs),
+            "log": np.stack(self.rows),
+            "multiplier": self.multiplier,
+        }
+        if self.snapshots:
+            named["snapshots"] = np.stack([snapshot.parameters for snapshot in self.snapshots])
+        return named | agents.optimiser.tensors("adam.") | self.buffer.tensors()
+
+    def restore(self, named: dict[str, np.ndarray]) -> None:
+        """The inverse of `tensors`."""
+        self.agents.parameters[...] = named["agents"]
+        self.agents.optimiser.restore(named, "adam.")
+        self.buffer.restore(named)
+        restore_generators(self.rngs, named["generators"])
+        self.rows, self.multiplier = list(named["log"]), named["multiplier"]
+        sizes = self.agents.policy.sizes
+        self.snapshots = [Networks(sizes, saved) for saved in named.get("snapshots", [])]
 
     def epoch(self, epoch: int) -> dict[str, np.ndarray]:
         """Roll out, learn, and tell how the episodes went: column -> (runs,)."""

@@ -45,9 +45,25 @@ class Networks:
         return stack
 
     @classmethod
-    def blank(cls, runs: int, sizes: Sequence[int]) -> Networks:
+    def orthogonal(
+        cls,
+        rngs: Sequence[np.random.Generator],
+        sizes: Sequence[int],
+        gain: float,
+        activation: str = "tanh",
+    ) -> Networks:
+        """Orthogonal weights and no bias; gain sqrt(2) inside, `gain` in the last layer."""
+        stack = cls.blank(len(rngs), sizes, activation)
+        for depth, (weights, _) in enumerate(stack.layers, start=1):
+            scale = gain if depth == len(stack.layers) else np.sqrt(2.0)
+            for run, rng in enumerate(rngs):
+                weights[run] = scale * _orthogonal(rng, *weights.shape[1:])
+        return stack
+
+    @classmethod
+    def blank(cls, runs: int, sizes: Sequence[int], activation: str = "relu") -> Networks:
         """Networks of zeros."""
-        return cls(sizes, np.zeros((runs, count_parameters(sizes)), np.float32))
+        return cls(sizes, np.zeros((runs, count_parameters(sizes)), np.float32), activation)
 
     @classmethod
     def gather(cls, stacks: Sequence[Networks], which: np.ndarray) -> Networks:
@@ -111,19 +127,29 @@ class Networks:
     def copy(self) -> Networks:
         return Networks(self.sizes, self.parameters.copy(), self.activation)
 
+    def negated(self) -> Networks:
+        """A copy whose output has the other sign: sigmoid(output) becomes 1 - sigmoid(output)."""
+        other = self.copy()
+        for part in other.layers[-1]:
+            np.negative(part, out=part)
+        return other
+
     def tensors(self, prefix: str = "") -> dict[str, np.ndarray]:
         """Named arrays for a checkpoint: `layer1.weight` (runs, in, out), `layer1.bias`, ..."""
         named = {}
         for depth, (weights, biases) in enumerate(self.layers, start=1):
             named[f"{prefix}layer{depth}.weight"] = np.ascontiguousarray(weights)
             named[f"{prefix}layer{depth}.bias"] = np.ascontiguousarray(biases[:, 0])
+        if self.activation != "relu":
+            # Its name, as bytes: a file must say by itself which function it holds.
+            named[f"{prefix}activation"] = np.frombuffer(self.activation.encode(), np.uint8)
         return named
 
     @classmethod
-    def from_tensors(
-        cls, named: dict[str, np.ndarray], prefix: str = "", activation: str = "relu"
-    ) -> Networks:
+    def from_tensors(cls, named: dict[str, np.ndarray], prefix: str = "") -> Networks:
         """The inverse of `tensors`."""
+        stored = named.get(f"{prefix}activation")
+        activation = "relu" if stored is None else stored.tobytes().decode()
         depth = sum(
             name.startswith(f"{prefix}layer") and name.endswith(".weight") for name in named
         )
@@ -135,37 +161,63 @@ class Networks:
 
 
 class Adam:
-    """Adam (Kingma & Ba, 2015) on a stack: moments of shape (runs, parameters), one clock."""
+    """Adam (Kingma & Ba, 2015) on a stack: moments (runs, parameters) and a clock per run."""
 
     def __init__(self, like: np.ndarray, learning_rate: float, epsilon: float = 1e-8):
         self.learning_rate = learning_rate
         self.epsilon = epsilon
         self.first = np.zeros_like(like)
         self.second = np.zeros_like(like)
-        self.steps = 0
+        self.steps = np.zeros(len(like), np.int64)
 
     def step(self, parameters: np.ndarray, gradient: np.ndarray) -> None:
         """Move `parameters` in place against `gradient`, which is used up."""
         self.steps += 1
-        if self.steps % 32 == 0:
+        due = self.steps % 32 == 0
+        if due.any():
             # Moments of dead units decay for ever; as denormal numbers they would
             # make every later step several times slower.
-            self.first[np.abs(self.first) < 1e-30] = 0.0
-            self.second[self.second < 1e-30] = 0.0
+            self.first[(np.abs(self.first) < 1e-30) & due[:, None]] = 0.0
+            self.second[(self.second < 1e-30) & due[:, None]] = 0.0
         self.first *= np.float32(0.9)
         self.first += np.float32(0.1) * gradient
         self.second *= np.float32(0.999)
         np.multiply(gradient, gradient, out=gradient)
         gradient *= np.float32(0.001)
         self.second += gradient
-        # The bias corrections are scalars: fold them into the rate and into epsilon.
-        correction = np.sqrt(1.0 - 0.999**self.steps)
-        rate = self.learning_rate * correction / (1.0 - 0.9**self.steps)
+        # The bias corrections are one number per run: fold them into the rate and into epsilon.
+        correction = np.sqrt(1.0 - 0.999 ** self.steps[:, None])
+        rate = self.learning_rate * correction / (1.0 - 0.9 ** self.steps[:, None])
         np.sqrt(self.second, out=gradient)
-        gradient += np.float32(self.epsilon * correction)
+        gradient += (self.epsilon * correction).astype(np.float32)
         np.divide(self.first, gradient, out=gradient)
-        gradient *= np.float32(rate)
+        gradient *= rate.astype(np.float32)
         parameters -= gradient
+
+    def of_runs(self, runs: slice) -> Adam:
+        """The same optimiser for some of the runs, sharing its state."""
+        some = Adam(self.first[runs], self.learning_rate, self.epsilon)
+        some.first, some.second = self.first[runs], self.second[runs]
+        some.steps = self.steps[runs]
+        return some
+
+    def tensors(self, prefix: str = "") -> dict[str, np.ndarray]:
+        """What a saved state must hold of it."""
+        parts = {"first": self.first, "second": self.second, "steps": self.steps}
+        return {f"{prefix}{name}": part for name, part in parts.items()}
+
+    def restore(self, named: dict[str, np.ndarray], prefix: str = "") -> None:
+        """The inverse of `tensors`."""
+        self.first, self.second = named[f"{prefix}first"], named[f"{prefix}second"]
+        self.steps = named[f"{prefix}steps"]
+
+
+def _orthogonal(rng: np.random.Generator, fan_in: int, fan_out: int) -> np.ndarray:
+    """(fan_in, fan_out) with orthonormal columns, or rows where there are fewer of them."""
+    tall = rng.standard_normal((max(fan_in, fan_out), min(fan_in, fan_out)))
+    q, r = np.linalg.qr(tall)
+    q *= np.sign(np.diag(r))  # without this the draw would not be uniform
+    return q if fan_in >= fan_out else q.T
 
 
 def count_parameters(sizes: Sequence[int]) -> int:

@@ -53,18 +53,8 @@ class ActorCritic:
         shapes = [(state_size, *settings.hidden, n_actions)]
         shapes += [(state_size, *settings.hidden, 1)] * critics
         networks = [Networks.initialise(rngs, sizes) for sizes in shapes]
-        # All parameters of a run lie in one row, so that one Adam step moves them together.
-        self.parameters = np.concatenate([net.parameters for net in networks], axis=1)
+        self.parameters, self.slots, (self.policy, *self.values) = join(networks)
         self.gradients = np.empty_like(self.parameters)
-        ends = np.cumsum([net.parameters.shape[1] for net in networks])
-        self.slots = [
-            slice(end - net.parameters.shape[1], end)
-            for net, end in zip(networks, ends, strict=True)
-        ]
-        self.policy, *self.values = (
-            Networks(sizes, self.parameters[:, slot])
-            for sizes, slot in zip(shapes, self.slots, strict=True)
-        )
         self.optimiser = Adam(self.parameters, settings.learning_rate)
 
     def update(self, batch: Batch, multiplier: np.ndarray | None = None) -> None:
@@ -77,7 +67,7 @@ class ActorCritic:
             for k in range(len(self.values))
         ]
         if self.settings.normalise:
-            advantages = [_standardise(advantage) for advantage in advantages]
+            advantages = [standardise(advantage) for advantage in advantages]
         combined = advantages[0]
         if multiplier is not None:
             weight = multiplier[:, None].astype(np.float32)
@@ -104,6 +94,22 @@ class ActorCritic:
         return error
 
 
+def join(networks: Sequence[Networks]) -> tuple[np.ndarray, list[slice], list[Networks]]:
+    """The same networks with all parameters of a run in one row, so that one Adam step moves
+    them together: the rows, each network's place in them, and the networks as views of them.
+    """
+    parameters = np.concatenate([net.parameters for net in networks], axis=1)
+    ends = np.cumsum([net.parameters.shape[1] for net in networks])
+    slots = [
+        slice(end - net.parameters.shape[1], end) for net, end in zip(networks, ends, strict=True)
+    ]
+    views = [
+        Networks(net.sizes, parameters[:, slot], net.activation)
+        for net, slot in zip(networks, slots, strict=True)
+    ]
+    return parameters, slots, views
+
+
 def surrogate_gradient(
     logits: np.ndarray,
     actions: np.ndarray,
@@ -114,21 +120,36 @@ def surrogate_gradient(
 ) -> np.ndarray:
     """Gradient of the PPO loss in the logits (runs, steps, n).
 
-    Loss = -mean[min(r A, clip(r) A)] - entropy * mean[H], r = pi / pi_old. Where the
-    clipped branch is the smaller one, the surrogate is flat.
+    Loss = -mean[min(r A, clip(r) A)] - entropy * mean[H], r = pi / pi_old.
     """
     log_pi = log_softmax(logits)
-    pi = np.exp(log_pi)
-    runs, steps = actions.shape
-    chosen = (np.arange(runs)[:, None], np.arange(steps), actions)
+    chosen = taken(actions)
     ratio = np.exp(log_pi[chosen] - old_log_probabilities)
+    return logit_slope(log_pi, chosen, clipped_push(ratio, advantages, clip), entropy)
+
+
+def taken(actions: np.ndarray) -> tuple[np.ndarray, ...]:
+    """Index that picks the chosen actions (runs, steps) from an array (runs, steps, n)."""
+    runs, steps = actions.shape
+    return np.arange(runs)[:, None], np.arange(steps), actions
+
+
+def clipped_push(ratio: np.ndarray, advantages: np.ndarray, clip: float) -> np.ndarray:
+    """Slope of min(r A, clip(r) A) in log pi: flat where the clipped branch is the smaller one."""
     moving = np.where(advantages > 0, ratio < 1 + clip, ratio > 1 - clip)
-    push = ratio * advantages * moving
+    return ratio * advantages * moving
+
+
+def logit_slope(
+    log_pi: np.ndarray, chosen: tuple[np.ndarray, ...], push: np.ndarray, entropy: float
+) -> np.ndarray:
+    """Gradient in the logits of -mean[f] - entropy * mean[H], given push = df / d log pi(a)."""
+    pi = np.exp(log_pi)
     # d log pi(a) / d logits = onehot(a) - pi;  dH / d logits = -pi (log pi + H)
-    entropies = -np.matmul(pi * log_pi, np.ones((logits.shape[-1], 1), np.float32))
+    entropies = -np.matmul(pi * log_pi, np.ones((log_pi.shape[-1], 1), np.float32))
     slope = pi * (push[..., None] + entropy * (log_pi + entropies))
     slope[chosen] -= push
-    slope /= steps
+    slope /= push.shape[1]
     return slope
 
 
@@ -139,6 +160,7 @@ def mean_entropy(logits: np.ndarray, mask: np.ndarray) -> np.ndarray:
     return (entropies * mask).sum(axis=1) / mask.sum(axis=1)
 
 
-def _standardise(advantage: np.ndarray) -> np.ndarray:
+def standardise(advantage: np.ndarray) -> np.ndarray:
+    """Mean 0 and deviation 1 over a minibatch (runs, steps)."""
     centred = advantage - advantage.mean(axis=1, keepdims=True)
     return centred / (centred.std(axis=1, keepdims=True) + 1e-8)

@@ -49,6 +49,32 @@ def roll_out(
     return _finished(seen, chosen, paid, lengths)
 
 
+def roll_out_without_reset(
+    world: World, policies: Networks, rngs: Sequence[np.random.Generator], episodes: int
+) -> Trajectories:
+    """One complete episode, then steps onwards from its end that pass for an episode each.
+
+    A fault of the authors' ICRL, kept as a switch: their environment, once finished, ends
+    every further step at once unless it is reset.
+    """
+    first = roll_out(world, policies, rngs, 1)
+    shape = (policies.runs, episodes, *first.rewards.shape[2:])
+    states = np.zeros((*shape, world.state_size), np.float32)
+    actions, rewards = np.zeros(shape, np.int64), np.zeros(shape, np.float32)
+    states[:, :1], actions[:, :1], rewards[:, :1] = first.states, first.actions, first.rewards
+    lengths = np.ones(shape[:2], np.int64)
+    lengths[:, 0] = first.lengths[:, 0]
+    run, last = np.arange(policies.runs), lengths[:, 0] - 1
+    now, action = states[run, 0, last], actions[run, 0, last]
+    for k in range(1, episodes):
+        draws = np.stack([rng.random(1 + world.noise_size) for rng in rngs])
+        now = world.step(now, action, draws[:, 1:])[0].astype(np.float32)
+        action = sample_actions(policies(now[:, None]), draws[:, :1])[:, 0]
+        states[:, k, 0], actions[:, k, 0] = now, action
+        rewards[:, k, 0] = world.step(now, action, draws[:, 1:])[1]
+    return Trajectories(states, actions, rewards, lengths)
+
+
 def _finished(seen, chosen, paid, lengths) -> Trajectories:
     """Put time behind the episodes and blank what lies beyond each episode's end.
 

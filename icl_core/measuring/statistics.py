@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -27,8 +28,37 @@ def mean_and_std(values: np.ndarray) -> tuple[float, float]:
     return float(values.mean()), float(values.std())
 
 
-def summary(metrics: pa.Table, metric: str) -> dict[tuple[str, str], Cell]:
-    """The reported values of a metric by (experiment, method)."""
+def interquartile_mean(values: np.ndarray) -> np.ndarray:
+    """Mean of the middle half along the last axis: a quarter, rounded down, is cut at each end."""
+    values = np.sort(np.asarray(values, dtype=np.float64), axis=-1)
+    cut = values.shape[-1] // 4
+    return values[..., cut : values.shape[-1] - cut].mean(axis=-1)
+
+
+def stratified_interval(
+    strata: Sequence[np.ndarray],
+    rng: np.random.Generator,
+    level: float = 0.95,
+    resamples: int = 10_000,
+) -> tuple[float, float]:
+    """Percentile bootstrap interval of the interquartile mean of all strata together.
+
+    Seeds are drawn again within their own stratum (an environment), so that the interval
+    holds what another choice of seeds would change, and not the environments' differences
+    (Agarwal et al., 2021). A nan among the values makes both ends nan.
+    """
+    strata = [np.asarray(values, dtype=np.float64) for values in strata]
+    picks = [rng.integers(len(values), size=(resamples, len(values))) for values in strata]
+    drawn = [values[pick] for values, pick in zip(strata, picks, strict=True)]
+    if any(np.isnan(values).any() for values in strata):
+        return float("nan"), float("nan")
+    means = interquartile_mean(np.concatenate(drawn, axis=1))
+    low, high = np.quantile(means, [(1 - level) / 2, (1 + level) / 2])
+    return float(low), float(high)
+
+
+def reported(metrics: pa.Table, metric: str) -> dict[tuple[str, str], dict[int, float]]:
+    """The reported values of a metric by (experiment, method), each by seed."""
     found = defaultdict(dict)
     for row in metrics.to_pylist():
         if row["metric"] == metric and row["reported"]:
@@ -40,6 +70,13 @@ def summary(metrics: pa.Table, metric: str) -> dict[tuple[str, str], Cell]:
                 )
             group[row["seed"]] = row["value"]
     return {
-        key: Cell(*mean_and_std([group[seed] for seed in sorted(group)]), tuple(sorted(group)))
-        for key, group in sorted(found.items())
+        key: {seed: group[seed] for seed in sorted(group)} for key, group in sorted(found.items())
+    }
+
+
+def summary(metrics: pa.Table, metric: str) -> dict[tuple[str, str], Cell]:
+    """Mean and deviation of the reported values of a metric by (experiment, method)."""
+    return {
+        key: Cell(*mean_and_std(list(group.values())), tuple(group))
+        for key, group in reported(metrics, metric).items()
     }

@@ -35,10 +35,16 @@ class Item:
     needs: tuple[str, ...]  # patterns from above
     experiments: tuple[str, ...]
     address: str  # "module:function" of what draws it
+    suffix: str = ""  # "b": ours, beside the paper's item of that number
 
     @property
     def id(self) -> str:
-        return f"{self.kind}-{self.number:02d}"
+        return f"{self.kind}-{self.number:02d}{self.suffix}"
+
+    @property
+    def label(self) -> str:
+        """As a caption calls it, "Table 1b"."""
+        return f"{self.kind.title()} {self.number}{self.suffix}"
 
     @property
     def name(self) -> str:
@@ -112,6 +118,28 @@ ITEMS = (
         (METRICS,),
         SYNTHETIC,
         "icl_core.showing.results_table:nad_table",
+    ),
+    Item(
+        "table",
+        1,
+        "cmse-intervals",
+        "Constraint mean squared error, interquartile means",
+        "Results",
+        (METRICS,),
+        SYNTHETIC,
+        "icl_core.showing.interval_table:cmse_table",
+        suffix="b",
+    ),
+    Item(
+        "table",
+        2,
+        "nad-intervals",
+        "Normalised accrual dissimilarity, interquartile means",
+        "Results",
+        (METRICS,),
+        SYNTHETIC,
+        "icl_core.showing.interval_table:nad_table",
+        suffix="b",
     ),
     Item(
         "figure",

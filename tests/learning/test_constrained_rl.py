@@ -19,6 +19,7 @@ from icl_core.learning.constrained_rl import (
 )
 from icl_core.learning.networks import Adam, Networks
 from icl_core.learning.ppo import PPOSettings
+from icl_core.learning.resume import Store
 from icl_core.learning.rollouts import roll_out
 from icl_core.randomness import generators
 
@@ -270,3 +271,41 @@ def test_truncated_ppo_learns_the_way_round_the_true_constraint():
     values = constraint_values(world, world.true_constraint, episodes)
     assert (episodes.returns.mean(axis=1) > 0.8).all()
     assert (values.sum(axis=-1).mean(axis=1) < 0.99).all()
+
+
+# ------------------------------------------------------------------ resuming
+
+
+class Killed(Exception):
+    """Stands for the end of a process."""
+
+
+@pytest.mark.parametrize("procedure", ["penalty", "lagrangian"])
+@pytest.mark.parametrize("survived", [1, 4])
+def test_a_killed_training_goes_on_and_ends_with_the_same_bits(procedure, survived, tmp_path):
+    """Killed before and after the half-way snapshot."""
+    world = make_world("cartpole-mid")
+    ppo = PPOSettings(hidden=(8,), updates=3, batch=16, buffer=300)
+    settings = ConstrainedRLSettings(
+        epochs=6, episodes=3, procedure=procedure, warm_up=1, multiplier_rate=1.0, ppo=ppo
+    )
+
+    def train(progress=None, store=None):
+        rngs = generators([1, 2], "t")
+        return train_policies(world, world.true_constraint, rngs, settings, progress, store)
+
+    def kill(epoch, **_):
+        if epoch > survived:
+            raise Killed
+
+    whole = train()
+    store = Store(tmp_path / "unfinished.safetensors", {}, seconds=0.0)
+    with pytest.raises(Killed):
+        train(kill, store)
+    epochs = []
+    again = train(lambda epoch, **_: epochs.append(epoch), store)
+    assert epochs == list(range(survived + 1, 7))
+    for ours, theirs in zip(again.snapshots, whole.snapshots, strict=True):
+        np.testing.assert_array_equal(ours.parameters, theirs.parameters)
+    for name, column in whole.log.items():
+        np.testing.assert_array_equal(again.log[name], column)

@@ -126,7 +126,7 @@ def test_adam_lets_no_moment_become_denormal():
 def test_tensors_round_trip(sizes, runs, activation, seed):
     networks = Networks.initialise(np.random.default_rng(seed).spawn(runs), sizes, activation)
     named = networks.tensors("some.") | {"other.layer1.weight": np.zeros(3)}
-    again = Networks.from_tensors(named, "some.", activation)
+    again = Networks.from_tensors(named, "some.")
     assert again.sizes == networks.sizes
     assert again.activation == activation
     np.testing.assert_array_equal(again.parameters, networks.parameters)

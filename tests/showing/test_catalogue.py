@@ -19,13 +19,14 @@ def test_items_are_unique_and_those_of_the_issue():
     assert len(CATALOGUE) == len({item.id for item in ITEMS}) == len(ITEMS)
     figures = {item.number for item in ITEMS if item.kind == "figure"}
     assert figures == {3, 4, 12, *range(16, 24)}
-    assert {item.number for item in ITEMS if item.kind == "table"} == {1, 2}
+    tables = {item.id for item in ITEMS if item.kind == "table"}
+    assert tables == {"table-01", "table-01b", "table-02", "table-02b"}
 
 
 @pytest.mark.parametrize("item", ITEMS, ids=lambda item: item.name)
 def test_item(item):
     caption = (CAPTIONS / item.caption).read_text()
-    assert caption.startswith(f"**{item.kind.title()} {item.number}.** ")
+    assert caption.startswith(f"**{item.label}.** ")
     assert callable(item.load())
     assert set(item.experiments) <= set(WORLDS)
     assert all(re.fullmatch(rf"{item.kind}s/{item.name}\.\w+", path) for path in item.outputs)

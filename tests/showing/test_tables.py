@@ -2,9 +2,11 @@
 
 import csv
 
+import numpy as np
 import pytest
 
 from icl_core.measuring.statistics import Cell
+from icl_core.showing import interval_table
 from icl_core.showing.catalogue import CATALOGUE, SYNTHETIC
 from icl_core.showing.paper_values import PAPER
 from icl_core.showing.results_table import build
@@ -62,6 +64,39 @@ def test_a_method_and_an_experiment_that_the_paper_does_not_have():
     found = lines(build("nad", cells, (*SYNTHETIC, "mine"), "smoke").markdown)
     assert found["new", "ours, 1 seed"] == ["-", "-", "-", "-", "1.000 ± 0.500"]
     assert found["ICL", "paper"][-1] == "-"
+
+
+def test_intervals_hold_the_seeds_middle():
+    values = {
+        (name, method): {seed: shift + seed for seed in range(1, 6)}
+        for name in SYNTHETIC
+        for method, shift in (("icl", 0.0), ("icrl", 10.0))
+    }
+    values["gridworld-a", "new"] = {1: float("nan"), 2: 1.0}
+    table = interval_table.build("nad", values, SYNTHETIC, "paper")
+    rows = {row[:2]: row[3:] for row in table.rows}
+    assert rows["icl", "gridworld-a"][0] == rows["icl", "all"][0] == 3.0
+    assert rows["icrl", "all"][0] == 13.0
+    for iqm, low, high, _ in (rows[key] for key in rows if key[0] != "new"):
+        assert low < iqm < high
+    # seeds of four environments tell more than those of one
+    assert np.ptp(rows["icl", "all"][1:3]) < np.ptp(rows["icl", "gridworld-a"][1:3])
+    assert ("new", "all") not in rows
+    assert "| new | undefined | - | - | - | - |" in table.markdown
+    assert table.markdown.index("ICRL") < table.markdown.index("| ICL")
+    # a cell does not depend on which others are shown
+    alone = interval_table.build("nad", values, SYNTHETIC[:1], "paper")
+    assert alone.rows[0] == next(row for row in table.rows if row[:2] == alone.rows[0][:2])
+
+
+@pytest.mark.parametrize("name", ["table-01b-cmse-intervals", "table-02b-nad-intervals"])
+def test_interval_tables_from_results(name, tmp_path):
+    sources = make_results(tmp_path / "results", methods=("icl", "icrl"))
+    outputs = [tmp_path / name for name in ("t.csv", "t.md")]
+    show(CATALOGUE[name], sources, outputs)
+    rows = read(outputs[0])
+    assert set(rows) == {(m, e) for m in ("icl", "icrl") for e in (*SYNTHETIC, "all")}
+    assert {row["metric"] for row in rows.values()} == {name.split("-")[2]}
 
 
 @pytest.mark.parametrize("name", ["table-01-cmse", "table-02-nad"])

@@ -30,18 +30,25 @@ def test_an_edited_table_function_sets_its_tables(editable):
 def test_an_edited_flow_reruns_itself_and_what_follows(editable):
     editable.append("icl_core/learning/flow.py", EDIT)
     jobs = editable.planned()
-    assert {"expert", "initial_constraint"}.isdisjoint(jobs)
+    assert {"expert", "initial_constraint", "gail_constraint", "icrl"}.isdisjoint(jobs)
     assert jobs["density"] == jobs["conclude"] == jobs["metrics"] == 4
     assert jobs["adjust"] == 8
     assert jobs["collect_metrics"] == 1
-    assert jobs["table"] == 2
+    assert jobs["table"] == 4
 
 
 def test_an_edited_ppo_trains_everything_again(editable):
     editable.append("icl_core/learning/ppo.py", EDIT)
     jobs = editable.planned()
-    assert jobs["expert"] == 4
+    assert jobs["expert"] == jobs["gail_constraint"] == jobs["icrl"] == 4
     assert jobs["constrained_rl"] == 8
+
+
+def test_an_edited_baseline_reruns_itself_and_what_follows(editable):
+    editable.append("icl_core/learning/icrl.py", EDIT)
+    jobs = editable.planned()
+    assert jobs.pop("figure") == 8  # constraints and accruals
+    assert jobs == {"icrl": 4, "metrics": 4, "collect_metrics": 1, "table": 4}
 
 
 @pytest.mark.parametrize(

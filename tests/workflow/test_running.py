@@ -43,6 +43,38 @@ def test_a_killed_run_goes_on_and_ends_with_the_same_bytes(finished, checkout):
     assert left == []
 
 
+@pytest.mark.parametrize(
+    ("method", "longer"),
+    [
+        ("gail-constraint", ("total_steps: 400", "total_steps: 60000")),
+        ("icrl", ("icrl: {iterations: 2,", "icrl: {iterations: 100,")),
+    ],
+)
+def test_a_killed_baseline_goes_on_from_its_saved_state(checkout, tmp_path, method, longer):
+    checkout.edit("config.yaml", *longer)
+    checkout.edit("icl_core/learning/resume.py", "seconds: float = 60.0", "seconds: float = 0.0")
+    uninterrupted = checkout.copy(tmp_path / "uninterrupted")
+    final = f"results/smoke/runs/gridworld-b/{method}/seeds-1-2/final"
+    target, unfinished = f"{final}/policy.safetensors", f"{final}/unfinished.safetensors"
+    with checkout.start(target) as process:
+        until(lambda: (checkout.path / unfinished).exists() or process.poll() is not None)
+        os.killpg(process.pid, signal.SIGKILL)
+    assert (checkout.path / unfinished).exists()
+    assert not (checkout.path / target).exists()
+
+    checkout.run(target)
+    uninterrupted.run(target)
+
+    rule = method.replace("-", "_")
+    log = (checkout.path / f"results/smoke/logs/{rule}/gridworld-b/seeds-1-2.log").read_text()
+    assert int(log.split("/")[0].split()[-1]) > 1  # the first line: rollouts that were done
+    names = {path.name for path in (checkout.path / final).iterdir()}
+    assert len(names) == 4
+    for name in names:
+        ours, theirs = ((c.path / final / name).read_bytes() for c in (checkout, uninterrupted))
+        assert ours == theirs, name
+
+
 def test_a_truncated_artifact_is_told_in_one_line(editable):
     density = editable.path / RUNS[0] / "density.safetensors"
     density.write_bytes(density.read_bytes()[:-10])

@@ -10,8 +10,12 @@ import yaml
 from icl_core.demonstrations.expert import ExpertSettings
 from icl_core.learning.adjustment import AdjustmentSettings
 from icl_core.learning.constrained_rl import ConstrainedRLSettings
+from icl_core.learning.feasibility import BackwardSettings
 from icl_core.learning.flow import DensitySettings
+from icl_core.learning.gail_constraint import GAILSettings
 from icl_core.learning.icl.states import ICLSettings
+from icl_core.learning.icrl import ICRLSettings
+from icl_core.learning.on_policy import OnPolicySettings
 from icl_core.learning.ppo import PPOSettings
 
 ROOT = Path(__file__).parents[2]
@@ -29,7 +33,9 @@ def test_every_scale_resolves(checkout, scale):
     assert jobs["expert"] == 4
     assert jobs["density"] == jobs["initial_constraint"] == jobs["conclude"] == runs
     assert jobs["constrained_rl"] == jobs["adjust"] == runs * iterations
-    assert (jobs["figure"], jobs["table"]) == (11, 2)
+    assert jobs["gail_constraint"] == jobs["icrl"] == runs
+    assert jobs["metrics"] == 3 * runs
+    assert (jobs["figure"], jobs["table"]) == (11, 4)
     assert not (checkout.path / "results").exists()
 
 
@@ -79,6 +85,10 @@ def test_the_environment_of_jobs_is_the_lock():
         (PPOSettings, CONFIG["learning"]["constrained_rl"]["ppo"]),
         (AdjustmentSettings, CONFIG["learning"]["adjustment"]),
         (ICLSettings, CONFIG["learning"]["icl"]),
+        (OnPolicySettings, CONFIG["learning"]["on_policy"]),
+        (GAILSettings, CONFIG["learning"]["gail_constraint"]),
+        (ICRLSettings, CONFIG["learning"]["icrl"]),
+        (BackwardSettings, CONFIG["learning"]["icrl"]["backward"]),
     ],
 )
 def test_config_yaml_sets_every_setting_of_the_code(settings, section):
@@ -96,7 +106,11 @@ def test_config_yaml_sets_every_setting_of_the_code(settings, section):
             "environment: gridworld-c",
             "key experiments.gridworld-b.environment: choose one of gridworld-a,",
         ),
-        ("methods: [icl]", "methods: [ppo]", "methods.0: choose one of icl, found the text 'ppo'"),
+        (
+            "methods: [icl,",
+            "methods: [ppo,",
+            "methods.0: choose one of icl, gail-constraint, icrl, found the text 'ppo'",
+        ),
     ],
 )
 def test_a_wrong_configuration_is_one_line(checkout, old, new, told):

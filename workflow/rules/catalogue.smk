@@ -68,7 +68,7 @@ def item_category(wildcards):
 def item_labels(wildcards):
     """How the report page lists the item."""
     item = item_of(wildcards)
-    return {"number": f"{item.kind.title()} {item.number}", "shows": item.title}
+    return {"number": item.label, "shows": item.title}
 
 
 def report_captions():

@@ -83,6 +83,17 @@ def code_of(script, *modules):
     return code_digest(SCRIPTS / script, [ROOT], modules)
 
 
+def final_of(method):
+    """The outputs that every method ends with."""
+    final = f"{RESULTS}/runs/{{experiment}}/{method}/seeds-{{group}}/final"
+    return {
+        "constraint": f"{final}/constraint.safetensors",
+        "policy": f"{final}/policy.safetensors",
+        "training": f"{final}/training.parquet",
+        "rollouts": f"{final}/rollouts.parquet",
+    }
+
+
 # Input functions
 
 

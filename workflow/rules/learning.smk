@@ -1,7 +1,9 @@
-"""Inverse constraint learning (paper, Algorithm 1): one job per step of an iteration.
+"""Inverse constraint learning (paper, Algorithm 1): one job per step of an iteration. The
+baselines, GAIL-Constraint and ICRL: one job each.
 
 The iterations are a chain: iteration i starts from the constraint of iteration
-i - 1. One job trains a stack of seeds, `seeds-{first}-{last}`.
+i - 1. One job trains a stack of seeds, `seeds-{first}-{last}`. A long job that is
+killed goes on from the state that it saved beside its outputs.
 """
 
 
@@ -95,10 +97,7 @@ rule conclude:
         constraints=all_constraints,
         policies=all_policies,
     output:
-        constraint=f"{RUN}/final/constraint.safetensors",
-        policy=f"{RUN}/final/policy.safetensors",
-        training=f"{RUN}/final/training.parquet",
-        rollouts=f"{RUN}/final/rollouts.parquet",
+        **final_of("icl"),
     log:
         f"{LOGS}/conclude/{{experiment}}/seeds-{{group}}.log",
     benchmark:
@@ -111,3 +110,41 @@ rule conclude:
         code=code_of("conclude.py"),
     script:
         "../scripts/conclude.py"
+
+
+rule gail_constraint:
+    input:
+        demonstrations=rules.expert.output.trajectories,
+    output:
+        **final_of("gail-constraint"),
+    log:
+        f"{LOGS}/gail_constraint/{{experiment}}/seeds-{{group}}.log",
+    benchmark:
+        f"{BENCHMARKS}/gail_constraint/{{experiment}}/seeds-{{group}}.tsv"
+    conda:
+        "../envs/locked.yaml"
+    threads: 1
+    params:
+        settings=settings_of("gail_constraint"),
+        code=code_of("gail_constraint.py"),
+    script:
+        "../scripts/gail_constraint.py"
+
+
+rule icrl:
+    input:
+        demonstrations=rules.expert.output.trajectories,
+    output:
+        **final_of("icrl"),
+    log:
+        f"{LOGS}/icrl/{{experiment}}/seeds-{{group}}.log",
+    benchmark:
+        f"{BENCHMARKS}/icrl/{{experiment}}/seeds-{{group}}.tsv"
+    conda:
+        "../envs/locked.yaml"
+    threads: 1
+    params:
+        settings=settings_of("icrl"),
+        code=code_of("icrl.py"),
+    script:
+        "../scripts/icrl.py"

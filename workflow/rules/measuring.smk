@@ -10,9 +10,6 @@ rule metrics:
         rollouts=f"{RUN_OF_METHOD}/final/rollouts.parquet",
     output:
         f"{RUN_OF_METHOD}/metrics.parquet",
-    params:
-        settings=settings_of("metrics"),
-        code=code_of("metrics.py"),
     log:
         f"{LOGS}/metrics/{{experiment}}/{{method}}/seeds-{{group}}.log",
     benchmark:
@@ -20,6 +17,9 @@ rule metrics:
     conda:
         "../envs/locked.yaml"
     threads: 1
+    params:
+        settings=settings_of("metrics"),
+        code=code_of("metrics.py"),
     script:
         "../scripts/metrics.py"
 

@@ -6,11 +6,12 @@ from icl_core.learning.constrained_rl import ConstrainedRLSettings
 from icl_core.learning.icl.policies import improve_policy
 from icl_core.learning.icl.states import ConstraintState, ICLSettings
 from workflow.lib.stage import Stage, run
+from workflow.lib.unfinished import store_of
 
 
 def main(stage: Stage) -> None:
     """Read the constraint of the iteration before, train, write."""
-    world = stage.world()
+    world, store = stage.world(), store_of(stage)
     settings = stage.build(ConstrainedRLSettings, "constrained_rl")
     policy = improve_policy(
         world,
@@ -21,10 +22,12 @@ def main(stage: Stage) -> None:
         settings,
         stage.build(ICLSettings, "icl"),
         stage.progress(settings.epochs),
+        store,
     )
     provenance = stage.provenance()
     write_table(stage.output.training, policy.log, provenance)
     write_tensors(stage.output.policy, policy.tensors(), provenance)
+    store.clear()
 
 
 if __name__ == "__main__":

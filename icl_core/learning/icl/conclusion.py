@@ -14,6 +14,7 @@ from icl_core.learning.constrained_rl import ConstrainedRLSettings
 from icl_core.learning.icl.policies import improve_policy
 from icl_core.learning.icl.states import ConstraintState, ICLSettings, PolicyState, closest
 from icl_core.learning.networks import Networks
+from icl_core.learning.resume import Store
 from icl_core.learning.rollouts import roll_out
 from icl_core.randomness import generators
 
@@ -40,15 +41,15 @@ def conclude(
     icl: ICLSettings,
     rollouts: int,
     progress: Callable[..., None] | None = None,
+    store: Store | None = None,
 ) -> Conclusion:
     """Train a last policy on the last constraint c_n, then keep the best pair (c_(i-1), pi_i).
 
     `constraints` are c_0 to c_n, `policies` pi_1 to pi_n. The rollouts that are
     reported are not those by which the pair was chosen.
     """
-    last = improve_policy(
-        world, demonstrations, constraints[-1], len(constraints), seeds, settings, icl, progress
-    )
+    given = (constraints[-1], len(constraints), seeds, settings, icl)
+    last = improve_policy(world, demonstrations, *given, progress, store)
     candidates = [*policies, last]
     kept = choose(np.stack([policy.nad for policy in candidates]), icl)
     constraint = Networks.gather([state.networks for state in constraints], kept - 1)

@@ -95,7 +95,7 @@ class _Run:
         network = Networks(self.state.networks.sizes, self.state.networks.parameters[row])
         optimiser = Adam(network.parameters, self.settings.learning_rate)
         optimiser.first, optimiser.second = self.state.first[row], self.state.second[row]
-        optimiser.steps = int(self.state.steps[self.run])
+        optimiser.steps = self.state.steps[row]
         rounds = []
         for agents in self._sampled_agents():
             visits = Visits(self.world, agents, self.demonstrations)
@@ -103,7 +103,6 @@ class _Run:
                 *visits.discounted, self._weights(visits), self.world.threshold, self.settings
             )
             rounds.append(descend(network, optimiser, visits, loss, self.world.true_on_grid))
-        self.state.steps[self.run] = optimiser.steps
         return {name: np.concatenate([log[name] for log in rounds]) for name in rounds[0]}
 
     def _weigh_newcomers(self) -> None:

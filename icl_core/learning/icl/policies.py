@@ -12,6 +12,7 @@ from icl_core.learning.constrained_rl import ConstrainedRLSettings, train_polici
 from icl_core.learning.icl.states import ConstraintState, ICLSettings, PolicyState
 from icl_core.learning.logs import TRAINING_SCHEMA, log_table
 from icl_core.learning.networks import Networks
+from icl_core.learning.resume import Store
 from icl_core.learning.rollouts import roll_out
 from icl_core.measuring.accruals import accrual_dissimilarity, visits
 from icl_core.randomness import generators
@@ -26,6 +27,7 @@ def improve_policy(
     settings: ConstrainedRLSettings,
     icl: ICLSettings,
     progress: Callable[..., None] | None = None,
+    store: Store | None = None,
 ) -> PolicyState:
     """Train pi_i for every run that has not stopped, and measure how close it came."""
     active = np.flatnonzero(state.stopped == 0)
@@ -36,7 +38,7 @@ def improve_policy(
     if iteration == 1 and icl.nominal_start:
         constraint = _nothing
     rngs = generators(going, "constrained-rl", iteration)
-    trained = train_policies(world, constraint, rngs, settings, progress)
+    trained = train_policies(world, constraint, rngs, settings, progress, store)
     rngs = generators(going, "choice", iteration)
     nad = dissimilarities(world, demonstrations, trained.snapshots[-1], rngs, icl.choice_rollouts)
     return _spread(trained, active, nad, seeds, world, settings)

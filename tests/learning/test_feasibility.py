@@ -1,0 +1,111 @@
+"""ICRL's backward phase: importance weights and stops by hand, gradients by autograd."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from icl_core.learning.feasibility import (
+    EPSILON,
+    BackwardSettings,
+    backward,
+    feasibility_slope,
+    importance,
+    zeta,
+)
+from icl_core.learning.networks import Adam, Networks
+from icl_core.randomness import generator, generators
+
+SETTINGS = BackwardSettings()
+
+
+def test_importance_of_a_hand_made_sample():
+    """Two episodes, of two steps and of one; zeta doubles, halves, and stays."""
+    then = np.array([0.2, 0.4, 0.5])
+    now = np.array([0.4, 0.2, 0.25])
+    found = importance(now, then, np.array([2, 1]))
+    rho = [(0.4 + 1e-5) / (0.2 + 1e-5), (0.2 + 1e-5) / (0.4 + 1e-5), (0.25 + 1e-5) / (0.5 + 1e-5)]
+    np.testing.assert_allclose(found.weights, np.array(rho) * 3 / sum(rho))
+    omega = [rho[0] * rho[1], rho[2]]  # very nearly 1 and 1/2
+    logs, mean = np.log(np.array(omega) + 1e-5), sum(omega) / 2
+    assert found.kl_old_new == pytest.approx(-logs.mean())
+    assert found.kl_old_new == pytest.approx(np.log(2) / 2, abs=1e-3)
+    expected = ((omega[0] - mean) * logs[0] + (omega[1] - mean) * logs[1]) / 2 / (mean + 1e-5)
+    assert found.kl_new_old == pytest.approx(expected)
+    assert found.kl_new_old == pytest.approx(0.25 * np.log(2) / 2 / 0.75, abs=1e-3)
+
+
+def test_unmoved_feasibility_has_weights_of_one_and_no_divergence():
+    values = np.random.default_rng(0).uniform(0.01, 0.99, size=30)
+    found = importance(values, values, np.array([10, 15, 5]))
+    np.testing.assert_allclose(found.weights, 1.0)
+    assert found.kl_old_new == pytest.approx(0.0, abs=2e-5)
+    assert found.kl_new_old == pytest.approx(0.0, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("forth", "back", "stops"),
+    [
+        (9.9, 2.4, False),
+        (10.1, 0.0, True),
+        (0.0, 2.6, True),
+        (-5.0, 0.0, False),
+        (0.0, np.nan, True),
+    ],
+)
+def test_stops(forth, back, stops):
+    found = replace(importance(np.ones(1), np.ones(1), np.ones(1, int)), kl_old_new=forth)
+    assert replace(found, kl_new_old=back).too_far(SETTINGS) == stops
+
+
+def test_weights_that_overflow_stop_too():
+    now, then = np.full(400, 0.99), np.full(400, 1e-3)
+    assert importance(now, then, np.array([400])).too_far(SETTINGS)
+
+
+def test_slope_is_that_of_autograd():
+    rng = np.random.default_rng(1)
+    logits = rng.normal(scale=3, size=(2, 20))
+    weights = rng.uniform(0, 3, size=20)
+    expert, agent = (torch.tensor(side, requires_grad=True) for side in logits)
+    z_e, z_a, w = torch.sigmoid(expert), torch.sigmoid(agent), torch.tensor(weights)
+    loss = -torch.log(z_e + EPSILON).mean() + (w * torch.log(z_a + EPSILON)).mean()
+    loss = loss + 0.6 * ((1 - z_e).mean() + (1 - z_a).mean())
+    loss.backward()
+    expected = np.concatenate([expert.grad.numpy(), agent.grad.numpy()])
+    np.testing.assert_allclose(feasibility_slope(*logits, weights, 0.6), expected, rtol=1e-9)
+
+
+def phase(settings, rate=5e-4):
+    network = Networks.initialise(generators([1], "z"), (2, 16, 16, 1))
+    rng = generator(1, "data")
+    expert, agent = rng.normal(size=(90, 2)) + 2.0, rng.normal(size=(150, 2)) - 2.0
+    optimiser = Adam(network.parameters, rate)
+    lengths = np.array([50, 70, 30])
+    sides = (expert.astype(np.float32), agent.astype(np.float32))
+    made, moved = backward(network, optimiser, *sides, lengths, generator(1, "b"), settings)
+    return network, optimiser, sides, made, moved
+
+
+def test_a_phase_makes_the_expert_feasible_and_the_agent_not():
+    settings = replace(SETTINGS, passes=60, kl_old_new=1e9, kl_new_old=1e9, regularisation=0.0)
+    network, optimiser, (expert, agent), made, _ = phase(settings, rate=1e-3)
+    assert made == 60
+    assert optimiser.steps[0] == 120  # min(90, 150) pairs, 64 and 26
+    assert zeta(network, expert).mean() > 0.9
+    assert zeta(network, agent).mean() < 0.1
+
+
+def test_a_phase_ends_before_the_pass_that_would_begin_too_far():
+    *_, made, moved = phase(replace(SETTINGS, passes=50, kl_old_new=0.5, kl_new_old=1e9), rate=1e-2)
+    assert 0 < made < 50
+    assert moved.kl_old_new > 0.5
+
+
+def test_ignored_weights_change_the_second_pass_and_not_the_first():
+    far = replace(SETTINGS, kl_old_new=1e9, kl_new_old=1e9)
+    for passes, same in [(1, True), (3, False)]:
+        right = phase(replace(far, passes=passes), 1e-2)[0].parameters
+        wrong = phase(replace(far, passes=passes, ignore_weights=True), 1e-2)[0].parameters
+        assert np.array_equal(right, wrong) == same

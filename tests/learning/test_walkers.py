@@ -1,0 +1,111 @@
+"""Environments that go on across rollouts, against the plain simulation of one of them."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from icl_core.environments import make_world
+from icl_core.learning.networks import Networks
+from icl_core.learning.walkers import Walkers
+from icl_core.randomness import generators
+
+ALL = ["gridworld-a", "gridworld-b", "cartpole-mr", "cartpole-mid"]
+
+
+def policies_of(world, seeds=(1, 2)):
+    return Networks.orthogonal(generators(seeds, "p"), (world.state_size, 16, world.n_actions), 1.0)
+
+
+def walks(name, rollouts=3, steps=90, count=4, seeds=(1, 2)):
+    world = make_world(name)
+    policies = policies_of(world, seeds)
+    walkers = Walkers(world, generators(seeds, "w"), count)
+    return (
+        world,
+        walkers,
+        [walkers.walk(policies, generators(seeds, "r", k), steps) for k in range(rollouts)],
+    )
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_episodes_follow_the_world_across_rollouts(name):
+    world, _, parts = walks(name)
+    states, actions, rewards, ended, ages = (
+        np.concatenate([getattr(part, field) for part in parts], axis=1)
+        for field in ("states", "actions", "rewards", "ended", "ages")
+    )
+    for run in range(2):
+        for env in range(4):
+            age, finished = 0, 0
+            for t in range(states.shape[1] - 1):
+                assert ages[run, t, env] == age
+                state, action = states[run, t, env][None], actions[run, t, env][None]
+                moved, paid, over = world.step(state.astype(np.float64), action)
+                assert paid[0] == rewards[run, t, env]
+                age += 1
+                if ended[run, t, env]:
+                    assert over[0] or age == world.horizon
+                    age, finished = 0, finished + 1
+                else:
+                    np.testing.assert_allclose(states[run, t + 1, env], moved[0], atol=1e-5)
+            assert finished
+    for before, after in itertools.pairwise(parts):
+        np.testing.assert_array_equal(before.after[:, 0], after.states[:, 0])
+
+
+def test_a_new_episode_begins_at_a_start():
+    world, _, parts = walks("gridworld-a")
+    for part in parts:
+        first = part.states[part.ages == 0].astype(int)
+        assert world.starts[first[:, 0], first[:, 1]].all()
+
+
+def test_the_tally_is_that_of_whole_episodes():
+    """Costs of a number per step; episodes may begin in one rollout and end in another."""
+    world, walkers, parts = walks("cartpole-mr")
+    walkers.sums[:] = 0.0
+    rng = np.random.default_rng(0)
+    costs = [rng.uniform(0, 2, size=part.rewards.shape) for part in parts]
+    rows = [walkers.tally(part, cost) for part, cost in zip(parts, costs, strict=True)]
+    ended = np.concatenate([part.ended for part in parts], axis=1)
+    costs = np.concatenate(costs, axis=1)
+    steps = parts[0].rewards.shape[1]
+    found = {k: [[] for _ in range(2)] for k in range(len(parts))}
+    for run in range(2):
+        for env in range(4):
+            start = 0
+            for t in np.flatnonzero(ended[run, :, env]):
+                span = costs[run, start : t + 1, env]
+                found[t // steps][run].append((len(span), span @ 0.99 ** np.arange(len(span))))
+                start = t + 1
+    for k, row in enumerate(rows):
+        for run in range(2):
+            length, cost = np.array(found[k][run]).T
+            assert row["length"][run] == row["return"][run] == pytest.approx(length.mean())
+            assert row["constraint_value"][run] == pytest.approx(cost.mean())
+            assert row["violations"][run] == pytest.approx((cost >= world.threshold).mean())
+
+
+def test_a_rollout_in_which_nothing_ended_tells_nothing():
+    world = make_world("gridworld-a")
+    walkers = Walkers(world, generators([1], "w"), 3)
+    walk = walkers.walk(policies_of(world, [1]), generators([1], "r"), 1)
+    row = walkers.tally(walk, np.zeros(walk.rewards.shape))
+    assert all(np.isnan(values).all() for values in row.values())
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_a_run_walks_the_same_alone_and_in_a_stack(name):
+    _, _, together = walks(name, seeds=(1, 2, 3))
+    _, _, alone = walks(name, seeds=(2,))
+    for ours, theirs in zip(together, alone, strict=True):
+        for field in ("states", "actions", "rewards", "ended", "ages", "after"):
+            np.testing.assert_array_equal(getattr(ours, field)[1], getattr(theirs, field)[0])
+
+
+def test_slip_draws_are_used():
+    world = make_world("gridworld-a", slip=0.5)
+    walkers = Walkers(world, generators([1], "w"), 3)
+    walk = walkers.walk(policies_of(world, [1]), generators([1], "r"), 40)
+    assert walk.states.shape == (1, 40, 3, 2)
