@@ -11,10 +11,10 @@ from matplotlib.figure import Figure
 
 from icl_core.environments.gridworld import Gridworld
 from icl_core.measuring.accruals import normalised
-from icl_core.measuring.loading import constraints_on_grid, expert_visits, rollout_visits
 from icl_core.measuring.metrics import constraint_error
 from icl_core.measuring.runs import dissimilarities
 from icl_core.measuring.statistics import mean_and_std
+from icl_core.showing.loading import accruals, recovered_constraints
 from icl_core.showing.naming import METHODS, method_title
 from icl_core.showing.sources import Sources
 from icl_core.showing.style import (
@@ -32,10 +32,8 @@ from icl_core.showing.style import (
 def constraint_figure(sources: Sources, experiments: Sequence[str]) -> Figure:
     """Figures 16 and 18: true constraint, then each method's mean over seeds."""
     (experiment,) = experiments
-    world = sources.worlds[experiment]
-    found = sources.final(experiment, "constraint.safetensors")
-    values = {method: constraints_on_grid(paths, world) for method, paths in found.items()}
-    figure = draw_constraints(world, values)
+    values = recovered_constraints(sources, experiment)
+    figure = draw_constraints(sources.worlds[experiment], values)
     footer(figure, _footer(sources, values))
     return figure
 
@@ -43,11 +41,8 @@ def constraint_figure(sources: Sources, experiments: Sequence[str]) -> Figure:
 def accruals_figure(sources: Sources, experiments: Sequence[str]) -> Figure:
     """Figures 17 and 19: the expert's accruals, then each method's mean over seeds."""
     (experiment,) = experiments
-    world = sources.worlds[experiment]
-    expert = expert_visits(sources.demonstrations(experiment, "trajectories.parquet"), world)
-    found = sources.final(experiment, "rollouts.parquet")
-    visited = {method: rollout_visits(paths, world) for method, paths in found.items()}
-    figure = draw_accruals(world, expert, visited)
+    expert, visited = accruals(sources, experiment)
+    figure = draw_accruals(sources.worlds[experiment], expert, visited)
     footer(figure, _footer(sources, visited))
     return figure
 

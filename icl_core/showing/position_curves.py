@@ -10,10 +10,10 @@ from matplotlib.figure import Figure
 
 from icl_core.environments.world import World
 from icl_core.measuring.accruals import normalised
-from icl_core.measuring.loading import constraints_on_grid, expert_visits, rollout_visits
 from icl_core.measuring.metrics import constraint_error
 from icl_core.measuring.runs import dissimilarities
 from icl_core.measuring.statistics import mean_and_std
+from icl_core.showing.loading import accruals, recovered_constraints
 from icl_core.showing.naming import METHODS, method_title
 from icl_core.showing.sources import Sources
 from icl_core.showing.style import ACTION_COLOURS, footer, panels, plus_minus, title
@@ -25,10 +25,8 @@ DASHES = ("-", (0, (3, 1.2)))  # the second dashed: equal lines stay both visibl
 def constraint_figure(sources: Sources, experiments: Sequence[str]) -> Figure:
     """Figures 20 and 22: true constraint, then each method's mean and range over seeds."""
     (experiment,) = experiments
-    world = sources.worlds[experiment]
-    found = sources.final(experiment, "constraint.safetensors")
-    values = {method: constraints_on_grid(paths, world) for method, paths in found.items()}
-    figure = draw_constraints(world, values)
+    values = recovered_constraints(sources, experiment)
+    figure = draw_constraints(sources.worlds[experiment], values)
     footer(figure, _footer(sources, values))
     return figure
 
@@ -36,11 +34,8 @@ def constraint_figure(sources: Sources, experiments: Sequence[str]) -> Figure:
 def accruals_figure(sources: Sources, experiments: Sequence[str]) -> Figure:
     """Figures 21 and 23: the expert's accruals, then each method's mean and range over seeds."""
     (experiment,) = experiments
-    world = sources.worlds[experiment]
-    expert = expert_visits(sources.demonstrations(experiment, "trajectories.parquet"), world)
-    found = sources.final(experiment, "rollouts.parquet")
-    visited = {method: rollout_visits(paths, world) for method, paths in found.items()}
-    figure = draw_accruals(world, expert, visited)
+    expert, visited = accruals(sources, experiment)
+    figure = draw_accruals(sources.worlds[experiment], expert, visited)
     footer(figure, _footer(sources, visited))
     return figure
 
