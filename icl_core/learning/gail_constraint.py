@@ -27,6 +27,7 @@ class GAILSettings:
     """Settings of the method; defaults are the paper's (Table 8)."""
 
     total_steps: int = 2_000_000  # of all rollouts together
+    warm_up: int = 20  # rollouts of reward alone, before there is a discriminator (authors: 0)
     learning_rate: float = 5e-4  # of the discriminator
     batch: int = 64
     # Fault of the authors' code: of both sides only the first min(N_A, N_E) steps are ever seen.
@@ -75,17 +76,23 @@ class _Learner:
     def advance(self) -> dict[str, np.ndarray]:
         """One rollout: the discriminator learns from it, then the policy from both."""
         walk, inputs, rngs = self.policies.walk()
-        for expert, agent in pairs(
-            self.expert, inputs, rngs, self.settings.batch, self.settings.first_pairs_only
-        ):
-            discriminate(self.discriminator, self.optimiser, expert, agent)
+        warm = self.done >= self.settings.warm_up
+        if warm:
+            self._discriminate(inputs, rngs)
         likeness = sigmoid(self.discriminator(inputs)[..., 0]).reshape(walk.rewards.shape)
         row = self.policies.record(walk, 1.0 - likeness)
+        shaped = walk.rewards + np.log(likeness + EPSILON) if warm else walk.rewards
         agents = self.policies.agents
-        shaped = walk.rewards + np.log(likeness + EPSILON)
         samples = agents.samples(walk, [shaped], self.world.discount)
         agents.learn(samples, rngs)
         return {"reward": row["return"], "J": row["constraint_value"], "entropy": row["entropy"]}
+
+    def _discriminate(self, inputs: np.ndarray, rngs: list[np.random.Generator]) -> None:
+        """One pass of the discriminator over a rollout and the demonstrations."""
+        settings = self.settings
+        sides = (self.expert, inputs)
+        for expert, agent in pairs(*sides, rngs, settings.batch, settings.first_pairs_only):
+            discriminate(self.discriminator, self.optimiser, expert, agent)
 
     def tensors(self) -> dict[str, np.ndarray]:
         own = self.discriminator.tensors("discriminator.") | self.optimiser.tensors("adam.")

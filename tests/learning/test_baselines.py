@@ -28,7 +28,7 @@ from icl_core.randomness import generators
 
 ALL = ["gridworld-a", "gridworld-b", "cartpole-mr", "cartpole-mid"]
 PPO = OnPolicySettings(hidden=(16, 16), steps=120, environments=6, passes=3, batch=32)
-GAIL = GAILSettings(total_steps=480, batch=32)
+GAIL = GAILSettings(total_steps=480, warm_up=1, batch=32)
 ICRL = ICRLSettings(
     iterations=3, forward_steps=200, episodes=6, backward=BackwardSettings(passes=2, batch=32)
 )
@@ -230,6 +230,20 @@ def test_a_pass_draws_pairs_from_all_demonstrations_unless_told_otherwise():
             assert np.array_equal(theirs, ours) == first_only
             seen |= set(theirs.ravel())
         assert max(seen) == highest
+
+
+def test_a_warm_up_is_reward_alone():
+    """Its policies do not depend on the demonstrations, and D stays as it was drawn."""
+    world, ends = make_world("gridworld-a"), []
+    for demonstrations in (demonstrations_of(world), demonstrations_of(world)[:2]):
+        settings = replace(GAIL, warm_up=4)
+        given = (world, demonstrations, [1], settings, PPO, (16, 16), 7)
+        ends.append(train_gail_constraint(*given))
+    assert_same_runs(*ends, [0])
+    fresh = Networks.initialise(generators([1], "constraint"), (2, 16, 16, 1)).negated()
+    np.testing.assert_array_equal(ends[0].constraint.parameters, fresh.parameters)
+    later = train("gail-constraint", "gridworld-a", [1], warm_up=3)
+    assert not np.array_equal(later.constraint.parameters, fresh.parameters)
 
 
 def test_rollouts_reach_the_total():
