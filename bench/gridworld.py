@@ -75,7 +75,8 @@ def estimate(root: Path, baseline: Callable[[], float]) -> tuple[dict[str, float
     experiment, seeds = paper_settings(root)
     world = make_world(experiment.environment, **experiment.world)
     learning, n = experiment.learning, experiment.iterations
-    icl = build(ICLSettings, learning["icl"])
+    # All ten iterations, for every seed: a run that stops early would adjust nothing here.
+    icl = replace(build(ICLSettings, learning["icl"]), tolerance=None, patience=None)
     rl = build(ConstrainedRLSettings, learning["constrained_rl"])
     constraint = initial_constraint(world, seeds, learning["constraint"]["hidden"])
 
