@@ -11,15 +11,13 @@ import pyarrow as pa
 from icl_core.demonstrations.trajectories import Trajectories
 from icl_core.environments.world import World
 from icl_core.errors import InputError
-from icl_core.learning.logs import TRAINING_SCHEMA, log_table
+from icl_core.learning.logs import TRAINING_COLUMNS, TRAINING_SCHEMA, log_table
 from icl_core.learning.networks import Adam, Networks
 from icl_core.learning.on_policy import OnPolicyAgents, OnPolicySettings
 from icl_core.learning.ppo import mean_entropy
 from icl_core.learning.rollouts import roll_out
 from icl_core.learning.walkers import Walk, Walkers
 from icl_core.randomness import generators
-
-COLUMNS = TRAINING_SCHEMA.names[2:]
 
 
 @dataclass(frozen=True)
@@ -76,12 +74,12 @@ class WalkingPolicies:
         states = walk.states.reshape(len(costs), -1, self.world.state_size)
         everywhere = np.ones(states.shape[:2], bool)
         row["entropy"] = mean_entropy(self.agents.policy(states), everywhere)
-        self.rows.append(np.stack([row[name] for name in COLUMNS]))
+        self.rows.append(np.stack([row[name] for name in TRAINING_COLUMNS]))
         return row
 
     def finish(self, constraint: Networks, episodes: int) -> Outcome:
         """The end of training: the policies' reported rollouts, and everything else."""
-        columns = dict(zip(COLUMNS, np.stack(self.rows, axis=1), strict=True))
+        columns = dict(zip(TRAINING_COLUMNS, np.stack(self.rows, axis=1), strict=True))
         log = log_table(TRAINING_SCHEMA, columns, self.seeds)
         policy = self.agents.policy.copy()
         rollouts = roll_out(self.world, policy, generators(self.seeds, "report"), episodes)

@@ -17,14 +17,12 @@ import numpy as np
 from icl_core.demonstrations.trajectories import Trajectories, accumulate, discounts
 from icl_core.environments.world import World
 from icl_core.learning.buffer import StepBuffer
-from icl_core.learning.logs import TRAINING_SCHEMA
+from icl_core.learning.logs import TRAINING_COLUMNS
 from icl_core.learning.networks import Adam, Networks, log_softmax
 from icl_core.learning.ppo import ActorCritic, Batch, PPOSettings, mean_entropy
 from icl_core.learning.resume import Store, run_to_end
 from icl_core.learning.rollouts import log_probabilities, rewards_to_go, roll_out
 from icl_core.randomness import generator_state, restore_generators
-
-COLUMNS = TRAINING_SCHEMA.names[2:]
 
 # c on constraint inputs: (runs, n, inputs) -> (runs, n)
 ConstraintFunction = Callable[[np.ndarray], np.ndarray]
@@ -63,7 +61,7 @@ def train_policies(
     """Maximise J(r) subject to J(c) <= beta, once for each generator (Equation 3)."""
     learner = _Learner(world, constraint, rngs, settings)
     run_to_end(learner, settings.epochs, progress, store)
-    log = dict(zip(COLUMNS, np.stack(learner.rows, axis=1), strict=True))
+    log = dict(zip(TRAINING_COLUMNS, np.stack(learner.rows, axis=1), strict=True))
     return TrainedPolicies(learner.snapshots, log)
 
 
@@ -89,7 +87,7 @@ class _Learner:
     def advance(self) -> dict[str, np.ndarray]:
         """One epoch more."""
         row = self.epoch(self.done + 1)
-        self.rows.append(np.stack([row[name] for name in COLUMNS]))
+        self.rows.append(np.stack([row[name] for name in TRAINING_COLUMNS]))
         if self.done in (self.settings.epochs // 2, self.settings.epochs):
             self.snapshots.append(self.agents.policy.copy())
         return {"reward": row["return"], "J": row["constraint_value"]}

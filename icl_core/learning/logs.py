@@ -19,6 +19,8 @@ TRAINING_SCHEMA = pa.schema(
     ]
 )
 
+TRAINING_COLUMNS = TRAINING_SCHEMA.names[2:]  # what a learner records, beside seed and epoch
+
 ADJUSTMENT_SCHEMA = pa.schema(
     [
         ("seed", pa.int32()),
