@@ -20,13 +20,13 @@ import pyarrow as pa
 from pyarrow import csv as arrow_csv
 
 from icl_core.artifacts import atomic
+from icl_core.demonstrations.recordings import MARK
 from icl_core.demonstrations.recordings import highd_format as form
 from icl_core.demonstrations.recordings import highd_traffic as traffic
 from icl_core.demonstrations.recordings.highd_tables import recording_tables
 from icl_core.demonstrations.recordings.highd_traffic import DriverKind
 from icl_core.randomness import generator
 
-MARK = "SIMULATED.json"  # beside the CSV files: they are simulated, and how
 UPPER, LOWER = (7.68, 11.89, 15.73), (20.53, 24.50, 28.46)  # lane markings of recording 17 [m]
 UPSTREAM, DOWNSTREAM = 500.0, 300.0  # simulated before and after the view [m]
 WARM_UP = 48.0  # [s] until the slowest have filled the road from its entrance to the view's end
