@@ -6,7 +6,7 @@ import os
 
 import numpy as np
 
-from icl_core.environments.traffic import Tracks, Traffic, read_scene
+from icl_core.environments.traffic import Road, Tracks, Traffic, read_scene
 from icl_core.environments.world import Axis, EvaluationGrid, World
 from icl_core.errors import InputError
 
@@ -141,6 +141,21 @@ class HighD(World):
         columns = (self.scene.columns[name][row] for name in ("x", "y", "v", "acc"))
         x, y, v, acc = (column.astype(np.float64) for column in columns)
         return self.place(ego, time, x, y, np.maximum(v, 0.0), acc)
+
+    def boxes(self, state: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The ego (4,) and the others (k, 4) of one state: centre x and y, length, width."""
+        ego = int(state[EGO])
+        own = self.tracks.egos[ego]
+        frame = self._first_frame[ego] + int(state[TIME])
+        present = self.traffic.present(self._road[[ego]], np.array([frame]))[0]
+        x, half, y, number = present[:, np.isfinite(present[0]) & (present[3] != own)]
+        box = (state[X], state[Y], 2 * self._half_length[ego], self.tracks.width[own])
+        widths = self.tracks.width[number.astype(np.int64)]
+        return np.array(box), np.stack([x, y, 2 * half, widths], axis=1)
+
+    def road_of(self, state: np.ndarray) -> Road:
+        """The road that one state's ego is on."""
+        return self.scene.roads[self._road[int(state[EGO])]]
 
     def predicates(self, states: np.ndarray) -> tuple[np.ndarray, ...]:
         """Stopped, near the goal, at the time limit, out of the road, in a collision."""

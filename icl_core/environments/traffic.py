@@ -131,6 +131,7 @@ class Tracks:
         self.road = columns["road"][self.first_row].astype(np.int64)
         self.first_frame = columns["frame"][self.first_row].astype(np.int64)
         self.half_length = columns["length"][self.first_row].astype(np.float64) / 2
+        self.width = columns["width"][self.first_row].astype(np.float64)
         self.egos = np.flatnonzero(columns["ego"][self.first_row])
 
 
@@ -159,7 +160,7 @@ class Traffic:
         self._present[row, 3, slot] = vehicle
 
     def present(self, road: np.ndarray, frame: np.ndarray) -> np.ndarray:
-        """(n, 4, slots): centre x, half length, y and number of each vehicle; x infinite if none."""
+        """(n, 4, slots): centre x (infinite: nobody), half length, y and number of each vehicle."""
         row = np.where(frame < self.frames, road * self.frames + frame, len(self._present) - 1)
         return self._present.take(row, axis=0)
 

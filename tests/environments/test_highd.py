@@ -65,7 +65,9 @@ class Reference:
     """One ego among the rows of a scene, as the paper's appendix tells it."""
 
     def __init__(self, scene, ego_number):
-        rows = [dict(zip(scene.columns, row, strict=True)) for row in zip(*scene.columns.values())]
+        lists = {name: column.tolist() for name, column in scene.columns.items()}
+        n = len(lists["x"])
+        rows = [{name: column[i] for name, column in lists.items()} for i in range(n)]
         egos = sorted({(r["road"], r["vehicle"]) for r in rows if r["ego"]})
         self.key = egos[ego_number]
         own = [r for r in rows if (r["road"], r["vehicle"]) == self.key]
