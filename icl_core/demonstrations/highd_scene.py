@@ -8,12 +8,16 @@ candidates those of them that leave it where it ends. Vehicles that drive to the
 
 from __future__ import annotations
 
+import json
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 
+from icl_core.artifacts import remedy
 from icl_core.environments.traffic import SOURCE, Headway, Road, Scene
 from icl_core.errors import InputError
 
@@ -81,6 +85,25 @@ def build_scene(
         columns, tuple(roads), rate, settings.window, settings.goal, settings.entry, source, headway
     )
     return scene.table()
+
+
+def known_headway(path: str | os.PathLike) -> Headway:
+    """The rule that simulated drivers keep on average, from a simulation's `SIMULATED.json`."""
+    try:
+        rule = json.loads(Path(path).read_text(encoding="utf-8"))["headway_rule"]
+        kinds = [kind for kind in rule.values() if isinstance(kind, dict)]
+        shares = [kind["share"] for kind in kinds]
+        # Each driver's numbers are drawn evenly between two bounds.
+        means = [
+            float(np.average([np.mean(kind[name]) for kind in kinds], weights=shares))
+            for name in ("minimum_distance", "time_gap")
+        ]
+    except (OSError, KeyError, TypeError, ValueError, ZeroDivisionError) as error:
+        raise InputError(
+            f"{path}: expected the drivers' rule under 'headway_rule' (share, minimum_distance and "
+            f"time_gap of each kind), found none that can be read ({error!r}); {remedy(path)}"
+        ) from error
+    return Headway(*means)
 
 
 def _frame_rate(recordings: pa.Table) -> float:

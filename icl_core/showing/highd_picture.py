@@ -11,13 +11,13 @@ from matplotlib.patches import Patch, Rectangle
 
 from icl_core.environments.highd import EGO, GAP, TIME, HighD, V, X
 from icl_core.environments.traffic import Road
+from icl_core.showing.recordings import traffic_source
 from icl_core.showing.sources import Sources
 from icl_core.showing.style import BLUE, DARK, PAGE, VERMILION, footer
 
 ROAD, REGION = "#BDBDBD", "#F2F2F2"
 SURROUNDINGS = 150.0  # metres of the lower panel
 SHOWN_GAP = 40.0  # metres: the frame whose gap is nearest to this is shown
-SOURCES = {"simulated": "simulated recordings", "recorded": "HighD recordings"}
 
 
 def environment_figure(sources: Sources, experiments: Sequence[str]) -> Figure:
@@ -25,7 +25,7 @@ def environment_figure(sources: Sources, experiments: Sequence[str]) -> Figure:
     (experiment,) = experiments
     world = sources.worlds[experiment]
     figure = draw(world, chosen_state(world))
-    footer(figure, f"one frame of {SOURCES[world.source]}")
+    footer(figure, f"one frame of {traffic_source(world)}")
     return figure
 
 
@@ -61,7 +61,7 @@ def draw(world: HighD, state: np.ndarray) -> Figure:
     handles = [Patch(facecolor=BLUE), Patch(facecolor=VERMILION), Patch(facecolor=REGION)]
     for handle in handles:
         handle.set(edgecolor=DARK, linewidth=0.4)
-    labels = ["ego", "recorded traffic", "start and goal"]
+    labels = ["ego", "replayed traffic", "start and goal"]
     figure.legend(handles, labels, loc="outside upper right", ncols=3, handlelength=1.4)
     return figure
 

@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from icl_core.demonstrations.highd_scene import SceneSettings, build_scene
+from icl_core.demonstrations.highd_scene import SceneSettings, build_scene, known_headway
 from icl_core.environments.highd import HighD
 from icl_core.environments.traffic import SCENE_SCHEMA, Headway, read_scene
 from icl_core.errors import InputError
@@ -138,3 +138,18 @@ def test_missing_markings_and_mixed_frame_rates_are_told():
 def test_wrong_settings_are_told(wrong):
     with pytest.raises(InputError, match="of a highD scene must be"):
         SceneSettings(**wrong)
+
+
+def test_the_drivers_rule_is_the_mean_over_kinds(tmp_path):
+    path = tmp_path / "SIMULATED.json"
+    kinds = {
+        "Car": {"share": 0.75, "minimum_distance": [2.0, 4.0], "time_gap": [1.0, 1.4]},
+        "Truck": {"share": 0.25, "minimum_distance": [4.0, 6.0], "time_gap": [1.5, 2.5]},
+    }
+    path.write_text(json.dumps({"headway_rule": {"meaning": "in words", **kinds}}))
+    rule = known_headway(path)
+    assert (rule.minimum, rule.time) == pytest.approx((3.5, 1.4))
+    for text in ("{}", "not json", json.dumps({"headway_rule": {"Car": {}}})):
+        path.write_text(text)
+        with pytest.raises(InputError, match=r"SIMULATED.json: expected the drivers' rule"):
+            known_headway(path)
