@@ -31,9 +31,7 @@ def recorded_egos(world: HighD) -> Trajectories:
 
 def _episode(world: HighD, ego: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Observations (steps, 14), actions (steps, 1) and rewards (steps,) of one recorded ego."""
-    track = world.tracks.egos[ego]
-    time = np.arange(min(world.tracks.rows[track], world.horizon + 1))
-    states = world.recorded(np.full(len(time), ego), time, world.tracks.first_row[track] + time)
+    states = world.recorded_episode(ego)
     # A step leads from one frame to the next: it is paid for, and ends, with the latter.
     rewards, ended = world.outcome(states[1:])
     steps = int(ended.argmax()) + 1 if ended.any() else len(rewards)

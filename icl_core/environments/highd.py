@@ -142,6 +142,12 @@ class HighD(World):
         x, y, v, acc = (column.astype(np.float64) for column in columns)
         return self.place(ego, time, x, y, np.maximum(v, 0.0), acc)
 
+    def recorded_episode(self, ego: int) -> np.ndarray:
+        """States (frames, 8) of an ego on its own track, as long as an episode may last."""
+        track = self.tracks.egos[ego]
+        time = np.arange(min(self.tracks.rows[track], self.horizon + 1))
+        return self.recorded(np.full(len(time), ego), time, self.tracks.first_row[track] + time)
+
     def boxes(self, state: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The ego (4,) and the others (k, 4) of one state: centre x and y, length, width."""
         ego = int(state[EGO])
