@@ -1,0 +1,129 @@
+"""From lane changes to the scene of the ExiD world: all geometry, done once."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pyarrow as pa
+import shapely
+
+from icl_core.demonstrations.centre_line import CentreLine, right_of
+from icl_core.demonstrations.lane_changes import LaneChange, Lanelet
+from icl_core.environments.exid_scene import FRAME_COLUMNS, SCHEMA, SOURCE, VIEW
+from icl_core.errors import InputError
+
+FARTHEST_START = 6.0  # metres from the target line; beyond, as the authors do, not used
+AROUND = 60.0  # metres of map kept around the lane change that is drawn
+
+
+def make_scene(
+    changes: Sequence[LaneChange],
+    maps: Mapping[int, Sequence[Lanelet]],
+    source: str,
+    where: str = "the recordings",
+) -> pa.Table:
+    """The scene of the usable lane changes, a table of `SCHEMA` with its metadata.
+
+    `source` is "simulated" or "recorded"; `where` names the folder in an error.
+    """
+    described = [(change, {**perpendicular(change), **authors(change)}) for change in changes]
+    usable = [(change, frames) for change, frames in described if _starts_near(frames)]
+    if not usable:
+        raise InputError(
+            f"{where}: expected a vehicle that changes lane exactly once and is seen to leave "
+            f"its new lanelet, found none among {len(changes)} lane changes that start within "
+            f"{FARTHEST_START:g} m of the target lane; add recordings or check their maps"
+        )
+    rows = {name: [frames[name] for _, frames in usable] for name in FRAME_COLUMNS}
+    kept = [change for change, _ in usable]
+    rows["recording"] = [change.recording for change in kept]
+    rows["track"] = [change.track for change in kept]
+    rows["start_lanelet"] = [change.start.id for change in kept]
+    rows["target_lanelet"] = [change.target.id for change in kept]
+    rows["start_frame"] = [change.frames[0] for change in kept]
+    schema = SCHEMA.with_metadata({SOURCE: source.encode(), VIEW: _view(kept, maps)})
+    return pa.table({name: rows[name] for name in SCHEMA.names}, schema=schema)
+
+
+def perpendicular(change: LaneChange) -> dict[str, np.ndarray]:
+    """The default: d is the perpendicular distance, l the offset from the start lane's line.
+
+    Linear in l about the recorded place, so that a replay gives exactly the recorded
+    vehicle's distance, and any other l is exact where the target line is straight.
+    """
+    start, target = CentreLine(change.start.centre), CentreLine(change.target.centre)
+    lateral = start.signed_distance(change.positions)
+    slope = _cosine(start, target, change.positions)
+    distance = target.signed_distance(change.positions) - slope * lateral
+    return {"lateral": lateral, "distance": distance, "slope": slope}
+
+
+def authors(change: LaneChange) -> dict[str, np.ndarray]:
+    """The authors' distance, which is not measured across the lane (FACTS of the paper's code).
+
+    One direction e (of the start line's node nearest to the first position) serves for the
+    whole change. The vehicle stands where the start line was one frame ago, and its distance
+    is taken to the point of the target line that has the present progress, counted from the
+    target line's own first node: a longitudinal part leaks in, and d rarely comes near 0.
+    """
+    start, target = CentreLine(change.start.centre), CentreLine(change.target.centre)
+    moved = change.positions - change.positions[0]
+    node = int(np.argmin(np.hypot(*(start.nodes - change.positions[0]).T)))
+    e = start.directions[min(node, len(start.directions) - 1)]
+    n = right_of(e)
+    progress = start.progress[node] + moved @ e
+    previous = np.concatenate([progress[:1], progress[:-1]])
+    reference = start.at(previous) + (change.positions[0] - start.nodes[node])
+    between = reference - target.at(progress)
+    lateral = moved @ n
+    places = reference + lateral[:, None] * n
+    slope = target.normals(target.project(places)) @ n
+    return {
+        "authors_lateral": lateral,
+        "along": between @ e,
+        "across": between @ n,
+        "side": target.signed_distance(places) - slope * lateral,
+        "side_slope": slope,
+    }
+
+
+def _cosine(start: CentreLine, target: CentreLine, points: np.ndarray) -> np.ndarray:
+    """Between the two lines' normals beside each point."""
+    normals = (line.normals(line.project(points)) for line in (start, target))
+    return np.sum(np.prod(list(normals), axis=0), axis=1)
+
+
+def _starts_near(frames: Mapping[str, np.ndarray]) -> bool:
+    distance = frames["distance"][0] + frames["slope"][0] * frames["lateral"][0]
+    return bool(abs(distance) <= FARTHEST_START)
+
+
+def _view(changes: Sequence[LaneChange], maps: Mapping[int, Sequence[Lanelet]]) -> bytes:
+    """What Figure 15 draws: a lane change of middling length and the lanelets around it."""
+    lengths = [len(change.frames) for change in changes]
+    chosen = int(np.argsort(lengths, kind="stable")[len(lengths) // 2])
+    change = changes[chosen]
+    area = shapely.LineString(change.positions).buffer(AROUND).envelope
+    near = [lane for lane in maps[change.recording] if lane.polygon.intersects(area)]
+    view = {
+        "change": chosen,
+        "recording": change.recording,
+        "track": change.track,
+        "start": change.start.id,
+        "target": change.target.id,
+        "positions": _centimetres(change.positions),
+        "target_line": _centimetres(change.target.centre),
+        "lanelets": {str(lane.id): _centimetres(outline(lane)) for lane in near},
+    }
+    return json.dumps(view, sort_keys=True).encode()
+
+
+def outline(lanelet: Lanelet) -> np.ndarray:
+    """A lanelet's border, (n, 2): along the left boundary and back along the right."""
+    return np.concatenate([lanelet.left, lanelet.right[::-1]])
+
+
+def _centimetres(points: np.ndarray) -> list[list[float]]:
+    return np.round(points, 2).tolist()
