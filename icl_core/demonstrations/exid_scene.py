@@ -10,12 +10,37 @@ import pyarrow as pa
 import shapely
 
 from icl_core.demonstrations.centre_line import CentreLine, right_of
-from icl_core.demonstrations.lane_changes import LaneChange, Lanelet
+from icl_core.demonstrations.lane_changes import LaneChange, Lanelet, find_lane_changes
 from icl_core.environments.exid_scene import FRAME_COLUMNS, SCHEMA, SOURCE, VIEW
 from icl_core.errors import InputError
 
 FARTHEST_START = 6.0  # metres from the target line; beyond, as the authors do, not used
+FRAME_RATE = 25.0  # frames a second: the world's time step is one frame
 AROUND = 60.0  # metres of map kept around the lane change that is drawn
+
+
+def scene_of_recordings(
+    tracks: pa.Table,
+    recordings: pa.Table,
+    maps: Mapping[int, Sequence[Lanelet]],
+    source: str,
+    clear_target: bool = False,
+    where: str = "the recordings",
+) -> pa.Table:
+    """Find the lane changes and make their scene; `maps` are by recording."""
+    numbers = recordings["recording"].to_pylist()
+    for number, rate in zip(numbers, recordings["frame_rate"].to_pylist(), strict=True):
+        if rate != FRAME_RATE:
+            raise InputError(
+                f"{where}: expected {FRAME_RATE:g} frames a second in recording {number}, "
+                f"found {rate:g}; leave the recording out"
+            )
+        if not maps.get(number):
+            raise InputError(
+                f"{where}: expected a map with lanelets for recording {number}, found none; "
+                "add the map of its location to maps/lanelet2"
+            )
+    return make_scene(find_lane_changes(tracks, maps, clear_target), maps, source, where)
 
 
 def make_scene(
@@ -50,18 +75,32 @@ def make_scene(
 def perpendicular(change: LaneChange) -> dict[str, np.ndarray]:
     """The default: d is the perpendicular distance, l the offset from the start lane's line.
 
-    Linear in l about the recorded place, so that a replay gives exactly the recorded
-    vehicle's distance, and any other l is exact where the target line is straight.
+    l begins as that offset and then adds up the recorded displacements across the road. d is
+    linear in l about the recorded place, so that a replay gives exactly the recorded vehicle's
+    distance; from any other l it is exact where the lines are straight.
     """
     start, target = CentreLine(change.start.centre), CentreLine(change.target.centre)
-    lateral = start.signed_distance(change.positions)
-    slope = _cosine(start, target, change.positions)
+    across = start.smooth_normals(start.project(change.positions))
+    lateral = start.signed_distance(change.positions[:1]) + np.concatenate(
+        [[0.0], np.cumsum(_sideways(change.positions, across))]
+    )
+    slope = np.sum(across * target.smooth_normals(target.project(change.positions)), axis=1)
     distance = target.signed_distance(change.positions) - slope * lateral
     return {"lateral": lateral, "distance": distance, "slope": slope}
 
 
+def _sideways(positions: np.ndarray, normals: np.ndarray) -> np.ndarray:
+    """(n - 1,) displacement of each frame along the normal half-way between its two ends.
+
+    With the normal of either end the vehicle would seem to drift out of, or into, every bend.
+    """
+    half_way = normals[1:] + normals[:-1]
+    half_way /= np.hypot(*half_way.T)[:, None]
+    return np.sum(np.diff(positions, axis=0) * half_way, axis=1)
+
+
 def authors(change: LaneChange) -> dict[str, np.ndarray]:
-    """The authors' distance, which is not measured across the lane (FACTS of the paper's code).
+    """The authors' distance, which is not measured straight across the lane.
 
     One direction e (of the start line's node nearest to the first position) serves for the
     whole change. The vehicle stands where the start line was one frame ago, and its distance
@@ -87,12 +126,6 @@ def authors(change: LaneChange) -> dict[str, np.ndarray]:
         "side": target.signed_distance(places) - slope * lateral,
         "side_slope": slope,
     }
-
-
-def _cosine(start: CentreLine, target: CentreLine, points: np.ndarray) -> np.ndarray:
-    """Between the two lines' normals beside each point."""
-    normals = (line.normals(line.project(points)) for line in (start, target))
-    return np.sum(np.prod(list(normals), axis=0), axis=1)
 
 
 def _starts_near(frames: Mapping[str, np.ndarray]) -> bool:

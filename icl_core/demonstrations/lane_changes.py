@@ -58,9 +58,7 @@ def find_lane_changes(
     columns = {name: tracks[name].to_numpy() for name in names}
     recordings, first = np.unique(columns["recording"], return_index=True)
     found = []
-    for recording, begin, end in zip(
-        recordings, first, [*first[1:], tracks.num_rows], strict=True
-    ):
+    for recording, begin, end in zip(recordings, first, [*first[1:], tracks.num_rows], strict=True):
         part = {name: column[begin:end] for name, column in columns.items()}
         points = np.stack([part["x"], part["y"]], axis=1)
         lanelets = maps[int(recording)]
