@@ -63,12 +63,19 @@ class CentreLine:
         angle = level - slope * centre  # the fitted line at the place itself
         return right_of(np.stack([np.cos(angle), np.sin(angle)], axis=-1))
 
-    def signed_distance(self, points: np.ndarray) -> np.ndarray:
-        """Perpendicular distance (n,) of (n, 2) points, positive on the line's right."""
+    def locate(self, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Progress (n,) and signed distance (n,) of (n, 2) points.
+
+        The distance is perpendicular to the line, positive on its right.
+        """
         progress = self.project(points)
         away = points - self.at(progress)
         side = np.sum(away * self.normals(progress), axis=1)
-        return np.copysign(np.hypot(*away.T), side)
+        return progress, np.copysign(np.hypot(*away.T), side)
+
+    def signed_distance(self, points: np.ndarray) -> np.ndarray:
+        """The second of what `locate` tells."""
+        return self.locate(points)[1]
 
     def _segment(self, progress: np.ndarray) -> np.ndarray:
         index = np.searchsorted(self.progress, progress, side="right") - 1

@@ -79,14 +79,13 @@ def perpendicular(change: LaneChange) -> dict[str, np.ndarray]:
     linear in l about the recorded place, so that a replay gives exactly the recorded vehicle's
     distance; from any other l it is exact where the lines are straight.
     """
-    start, target = CentreLine(change.start.centre), CentreLine(change.target.centre)
-    across = start.smooth_normals(start.project(change.positions))
-    lateral = start.signed_distance(change.positions[:1]) + np.concatenate(
-        [[0.0], np.cumsum(_sideways(change.positions, across))]
-    )
-    slope = np.sum(across * target.smooth_normals(target.project(change.positions)), axis=1)
-    distance = target.signed_distance(change.positions) - slope * lateral
-    return {"lateral": lateral, "distance": distance, "slope": slope}
+    start, target = CentreLine(change.start.centre_line), CentreLine(change.target.centre_line)
+    progress, offset = start.locate(change.positions)
+    across = start.smooth_normals(progress)
+    lateral = np.cumsum([offset[0], *_sideways(change.positions, across)])
+    progress, recorded = target.locate(change.positions)
+    slope = np.sum(across * target.smooth_normals(progress), axis=1)
+    return {"lateral": lateral, "distance": recorded - slope * lateral, "slope": slope}
 
 
 def _sideways(positions: np.ndarray, normals: np.ndarray) -> np.ndarray:
@@ -107,7 +106,7 @@ def authors(change: LaneChange) -> dict[str, np.ndarray]:
     is taken to the point of the target line that has the present progress, counted from the
     target line's own first node: a longitudinal part leaks in, and d rarely comes near 0.
     """
-    start, target = CentreLine(change.start.centre), CentreLine(change.target.centre)
+    start, target = CentreLine(change.start.centre_line), CentreLine(change.target.centre_line)
     moved = change.positions - change.positions[0]
     node = int(np.argmin(np.hypot(*(start.nodes - change.positions[0]).T)))
     e = start.directions[min(node, len(start.directions) - 1)]
@@ -118,12 +117,13 @@ def authors(change: LaneChange) -> dict[str, np.ndarray]:
     between = reference - target.at(progress)
     lateral = moved @ n
     places = reference + lateral[:, None] * n
-    slope = target.normals(target.project(places)) @ n
+    progress, recorded = target.locate(places)
+    slope = target.normals(progress) @ n
     return {
         "authors_lateral": lateral,
         "along": between @ e,
         "across": between @ n,
-        "side": target.signed_distance(places) - slope * lateral,
+        "side": recorded - slope * lateral,
         "side_slope": slope,
     }
 
@@ -147,7 +147,7 @@ def _view(changes: Sequence[LaneChange], maps: Mapping[int, Sequence[Lanelet]]) 
         "start": change.start.id,
         "target": change.target.id,
         "positions": _centimetres(change.positions),
-        "target_line": _centimetres(change.target.centre),
+        "target_line": _centimetres(change.target.centre_line),
         "lanelets": {str(lane.id): _centimetres(outline(lane)) for lane in near},
     }
     return json.dumps(view, sort_keys=True).encode()

@@ -30,7 +30,7 @@ class Lanelet(Protocol):
     left_nodes: Sequence[int]  # ids of the boundary's nodes
     right_nodes: Sequence[int]
     polygon: shapely.Polygon
-    centre: np.ndarray  # (k, 2) the centre line, in driving direction
+    centre_line: np.ndarray  # (k, 2) the centre line, in driving direction
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ class MadeUpLanelet:
         return shapely.Polygon(np.concatenate([self.left, self.right[::-1]]))
 
     @property
-    def centre(self):
+    def centre_line(self):
         apart = np.linalg.norm(self.left[:, None] - self.right[None], axis=-1)
         return (self.left + self.right[apart.argmin(axis=1)]) / 2
 

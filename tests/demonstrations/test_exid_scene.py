@@ -79,10 +79,10 @@ def test_lanes_that_are_not_parallel(angle, apart, offsets):
 
     class Way:
         class start:
-            centre = np.array([[0.0, 0.0], [100.0, 0.0]])
+            centre_line = np.array([[0.0, 0.0], [100.0, 0.0]])
 
         class target:
-            centre = np.array([[0.0, apart], [100.0, apart + 100 * math.tan(angle)]])
+            centre_line = np.array([[0.0, apart], [100.0, apart + 100 * math.tan(angle)]])
 
         positions = np.stack([np.linspace(20, 60, len(offsets)), offsets], axis=1)
 
@@ -97,7 +97,7 @@ def test_lanes_that_are_not_parallel(angle, apart, offsets):
 
 def slow_authors(change, lateral):
     """The authors' rule for each frame, step by step, with offsets of our own choosing."""
-    start, target = change.start.centre, change.target.centre
+    start, target = change.start.centre_line, change.target.centre_line
     first = change.positions[0]
     node = min(range(len(start)), key=lambda k: math.dist(start[k], first))
     a, b = (start[node], start[node + 1]) if node + 1 < len(start) else start[node - 1 : node + 1]
@@ -155,7 +155,7 @@ def test_starts_that_are_too_far_are_left_out_and_none_is_an_error():
     far = road(straight(), lanes=2)
     change = change_on(straight(), glide(N, LEFT, RIGHT))
     assert make_scene([change], {1: far}, "simulated").num_rows == 1
-    shifted = change.target.centre + np.array([0, -3.0])
+    shifted = change.target.centre_line + np.array([0, -3.0])
 
     class Far:
         recording, track, frames, positions, start = (
@@ -163,7 +163,7 @@ def test_starts_that_are_too_far_are_left_out_and_none_is_an_error():
         )  # fmt: skip
 
         class target:
-            id, centre = 101, shifted
+            id, centre_line = 101, shifted
 
     assert make_scene([change, Far], {1: far}, "simulated").num_rows == 1
     with pytest.raises(InputError, match=r"^folder: expected a vehicle .* found none .*; add"):
@@ -232,4 +232,4 @@ def test_the_view_is_json(tmp_path):
     table = make_scene([change], {1: road(straight())}, "recorded")
     view = json.loads(table.schema.metadata[VIEW])
     assert np.allclose(view["positions"], change.positions, atol=0.006)
-    assert np.allclose(view["target_line"], change.target.centre, atol=0.006)
+    assert np.allclose(view["target_line"], change.target.centre_line, atol=0.006)
