@@ -140,10 +140,13 @@ class ExiD(World):
         # The authors look for the target line up to 100 m away; not found counts as to the left.
         return np.where((side < 0) & (side >= -100), -length, length)
 
+    def recorded_lateral(self, change: int) -> np.ndarray:
+        """(steps + 1,) the recorded vehicle's lateral offsets, metres."""
+        return self._lateral[self.scene.offsets[change] : self.scene.offsets[change + 1]]
+
     def recorded_actions(self, change: int) -> np.ndarray:
-        """(steps, 1) float32: the lateral velocities of the recorded vehicle."""
-        lateral = self._lateral[self._first[change] : self._first[change] + self._steps[change] + 1]
-        return (np.diff(lateral) / TIME_STEP).astype(np.float32)[:, None]
+        """(steps, 1) float32: the recorded vehicle's lateral velocities, m/s."""
+        return (np.diff(self.recorded_lateral(change)) / TIME_STEP).astype(np.float32)[:, None]
 
     def constraint_inputs(self, observations, actions):
         scaled = observations[..., 0] / FULL_SCALE, actions[..., 0] / VELOCITY_SCALE

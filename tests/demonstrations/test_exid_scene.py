@@ -191,10 +191,16 @@ def test_a_scene_is_read_as_it_was_written(tmp_path):
     second = slice(scene.offsets[1], scene.offsets[2])
     for name in frames:
         assert np.array_equal(scene.frames[name][second], frames[name])
-    assert scene.view["change"] == 1 and scene.view["track"] == 1  # of middling length
-    assert (scene.view["start"], scene.view["target"]) == (101, 100)
     assert set(scene.view["lanelets"]) == {"100", "101"}
-    assert len(scene.view["positions"]) == lengths[1]
+
+
+def test_the_view_is_of_a_change_that_was_nearly_completed(tmp_path):
+    """Here only the second vehicle comes all the way to the target's centre line."""
+    vehicles = [glide(N, LEFT, LEFT + share * WIDTH) for share in (0.6, 1.0, 0.7)]
+    scene = read_scene(scene_file(tmp_path / "scene.parquet", straight(), vehicles))
+    assert scene.view["change"] == scene.view["track"] == 1
+    assert (scene.view["start"], scene.view["target"]) == (100, 101)
+    assert len(scene.view["positions"]) == scene.offsets[2] - scene.offsets[1]
 
 
 def test_equal_recordings_give_equal_bytes(tmp_path):

@@ -1,17 +1,20 @@
 """The ExiD world against closed forms and a slow reference."""
 
 import math
+import warnings
 from time import perf_counter
 
 import numpy as np
 import pyarrow as pa
 import pytest
+from gymnasium.utils.env_checker import check_env
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from icl_core.artifacts import write_table
 from icl_core.environments.exid import ExiD
 from icl_core.environments.exid_scene import FRAME_COLUMNS, SCHEMA, SOURCE
+from icl_core.environments.gym_adapter import WorldEnv
 from icl_core.environments.world import World
 from icl_core.errors import InputError
 from tests.demonstrations.made_up_roads import (
@@ -308,3 +311,25 @@ def test_steps_are_fast_enough(world):
             states, _, _ = world.step(states, actions)
         best = min(best, perf_counter() - begun)
     assert 100 * 100 / best > 30_000
+
+
+# --- As a Gymnasium environment
+
+
+def test_gymnasium_accepts_it(world):
+    env = WorldEnv(world)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        check_env(env, skip_render_check=True)
+    first, _ = env.reset(seed=3)
+    assert first.shape == (1,) and abs(first[0]) <= 6
+
+
+def test_a_gymnasium_episode_is_a_recorded_change(world):
+    env = WorldEnv(world)
+    env.reset(options={"state": world.start_states[1]})
+    actions = world.recorded_actions(int(world.start_states[1, 0]))
+    for t, action in enumerate(actions):
+        _, _, terminated, truncated, info = env.step(action)
+        assert terminated == (t + 1 == len(actions)) and not truncated
+        assert "constraint" not in info  # nobody knows it
