@@ -11,11 +11,16 @@ import shapely
 
 from icl_core.demonstrations.centre_line import CentreLine, right_of
 from icl_core.demonstrations.lane_changes import LaneChange, Lanelet, find_lane_changes
-from icl_core.environments.exid_scene import FRAME_COLUMNS, SCHEMA, SOURCE, VIEW
+from icl_core.environments.exid_scene import (
+    FARTHEST_START,
+    FRAME_COLUMNS,
+    FRAME_RATE,
+    SCHEMA,
+    SOURCE,
+    VIEW,
+)
 from icl_core.errors import InputError
 
-FARTHEST_START = 6.0  # metres from the target line; beyond, as the authors do, not used
-FRAME_RATE = 25.0  # frames a second: the world's time step is one frame
 AROUND = 60.0  # metres of map kept around the lane change that is drawn
 
 
@@ -57,9 +62,10 @@ def make_scene(
     usable = [(change, frames) for change, frames in described if _starts_near(frames)]
     if not usable:
         raise InputError(
-            f"{where}: expected a vehicle that changes lane exactly once and is seen to leave "
-            f"its new lanelet, found none among {len(changes)} lane changes that start within "
-            f"{FARTHEST_START:g} m of the target lane; add recordings or check their maps"
+            f"{where}: expected a vehicle that changes lane exactly once, from at most "
+            f"{FARTHEST_START:g} m beside the target lane's centre line, and is seen to leave its "
+            f"new lanelet, found {f'{len(changes)} from farther away' if changes else 'none'}; "
+            "add recordings or check their maps"
         )
     rows = {name: [frames[name] for _, frames in usable] for name in FRAME_COLUMNS}
     kept = [change for change, _ in usable]

@@ -7,12 +7,11 @@ from functools import cached_property
 
 import numpy as np
 
-from icl_core.environments.exid_scene import read_scene
+from icl_core.environments.exid_scene import FARTHEST_START, FRAME_RATE, read_scene
 from icl_core.environments.world import Axis, EvaluationGrid, World
 from icl_core.errors import InputError
 
-TIME_STEP = 1 / 25  # seconds, a frame of the recordings
-FARTHEST_START = 6.0  # metres; a lane change that starts beyond is not used
+TIME_STEP = 1 / FRAME_RATE  # seconds
 FULL_SCALE = 10.0  # metres from the target line at which the reward has fallen to 0
 VELOCITY_SCALE = 5.0  # m/s
 DISTANCES = ("perpendicular", "authors")

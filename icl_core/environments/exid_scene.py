@@ -28,6 +28,8 @@ import pyarrow.compute as pc
 from icl_core.artifacts import read_table, remedy
 from icl_core.errors import InputError
 
+FRAME_RATE = 25.0  # frames a second of all recordings; a step of the world is a frame
+FARTHEST_START = 6.0  # metres; lane changes that start farther from their target are not used
 FRAME_COLUMNS = (
     "lateral",
     "distance",

@@ -166,9 +166,11 @@ def test_starts_that_are_too_far_are_left_out_and_none_is_an_error():
             id, centre_line = 101, shifted
 
     assert make_scene([change, Far], {1: far}, "simulated").num_rows == 1
-    with pytest.raises(InputError, match=r"^folder: expected a vehicle .* found none .*; add"):
+    with pytest.raises(
+        InputError, match=r"^folder: expected a vehicle .* found 1 from farther away; add"
+    ):
         make_scene([Far], {1: far}, "simulated", "folder")
-    with pytest.raises(InputError, match=r"^folder"):
+    with pytest.raises(InputError, match=r"^folder: .*found none; add"):
         make_scene([], {}, "simulated", "folder")
 
 
