@@ -36,7 +36,7 @@ def expanded(pattern, experiment):
     if pattern in (TRAINING, DEMONSTRATIONS):
         # An expert that was not trained here has no training curve.
         missing = pattern == TRAINING and experiment.demonstrations_file
-        return [] if missing else [pattern.format(experiment=experiment.name)]
+        return [] if missing else [pattern.format(experiment=experiment.demonstrator)]
     return [
         pattern.format(experiment=experiment.name, method=method, group=group)
         for method in experiment.methods

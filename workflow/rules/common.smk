@@ -52,7 +52,8 @@ RUN = f"{RESULTS}/runs/{{experiment}}/icl/seeds-{{group}}"
 RUN_OF_METHOD = f"{RESULTS}/runs/{{experiment}}/{{method}}/seeds-{{group}}"
 METHODS = sorted({m for e in CONFIG.experiments.values() for m in e.methods})
 IMPORTED = [e.name for e in CONFIG.experiments.values() if e.demonstrations_file]
-GENERATED = [name for name in CONFIG.experiments if name not in IMPORTED]
+SHARING = [e.name for e in CONFIG.experiments.values() if e.demonstrations_of]
+GENERATED = [name for name in CONFIG.experiments if name not in IMPORTED + SHARING]
 
 if workflow.is_main_process:
     clear_stale_locks(Path(".snakemake"))
@@ -97,10 +98,25 @@ def final_of(method):
 # Input functions
 
 
+def demonstrations(wildcards):
+    """The trajectories that an experiment learns from: its own, or those that it shares."""
+    name = CONFIG.experiments[wildcards.experiment].demonstrator
+    return f"{RESULTS}/demonstrations/{name}/trajectories.parquet"
+
+
 def in_run(wildcards, paths):
     """Paths inside a run's directory."""
     run = RUN.format(experiment=wildcards.experiment, group=wildcards.group)
     return [f"{run}/{path}" for path in paths]
+
+
+def density_of_demonstrations(wildcards):
+    """The fitted density: that of the experiment which shares its demonstrations, if it is the same."""
+    one = CONFIG.experiments[wildcards.experiment]
+    other = CONFIG.experiments[one.demonstrator]
+    same = stage_settings(one, "density") == stage_settings(other, "density")
+    owner = other if same and "icl" in other.methods else one
+    return f"{RUN}/density.safetensors".format(experiment=owner.name, group=wildcards.group)
 
 
 def previous_constraint(wildcards):
