@@ -56,6 +56,8 @@ class Configuration:
     scale: str
     groups: dict[str, tuple[int, ...]]  # "1-5" -> the seeds that train in one job
     experiments: dict[str, Experiment]
+    architectures: dict  # networks that are fitted to the true constraints
+    environments: dict  # each environment's own settings
     showing: dict
 
 
@@ -80,6 +82,8 @@ def resolve(config: Mapping, schema: Mapping) -> Configuration:
         scale=config["scale"],
         groups=seed_groups({**config, **overlay}["seeds"], {**config, **overlay}["stack"]),
         experiments=experiments,
+        architectures=merge(config["architectures"], overlay.get("architectures", {})),
+        environments=dict(config["environments"]),
         showing=merge(config["showing"], overlay.get("showing", {})),
     )
 
@@ -170,6 +174,14 @@ def stage_settings(experiment: Experiment, stage: str, seeds: tuple[int, ...] = 
     }[stage]
     world = {"environment": experiment.environment, "world": experiment.world}
     return merge(world, uses, {"seeds": list(seeds)} if seeds else {})
+
+
+def fit_settings_of(config: Configuration, environment: str, name: str, group: str) -> dict:
+    """What the fit of one architecture to one true constraint is given."""
+    shapes = config.architectures
+    fit = {**_only(shapes, "learning_rate", "steps"), "hidden": shapes["hidden"][name]}
+    world = {"environment": environment, "world": config.environments[environment]}
+    return merge(world, {"fit": fit, "seeds": list(config.groups[group])})
 
 
 def check(config: Mapping, schema: Mapping) -> None:

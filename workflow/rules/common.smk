@@ -7,7 +7,7 @@ from pathlib import Path
 
 import yaml
 from icl_core.code_digest import code_digest
-from icl_core.configuration import resolve, stage_settings
+from icl_core.configuration import fit_settings_of, resolve, stage_settings
 from icl_core.errors import InputError
 from workflow.lib.stale_locks import clear_stale_locks
 
@@ -79,6 +79,11 @@ def settings_of(stage):
     return settings
 
 
+def fit_settings(wildcards):
+    """The settings of a fit to a true constraint."""
+    return fit_settings_of(CONFIG, wildcards.environment, wildcards.architecture, wildcards.group)
+
+
 def code_of(script, *modules):
     """Digest of a script and of everything of ours that it imports."""
     return code_digest(SCRIPTS / script, [ROOT], modules)
@@ -110,12 +115,16 @@ def in_run(wildcards, paths):
     return [f"{run}/{path}" for path in paths]
 
 
+def density_owner(experiment):
+    """Who fits the density: of experiments with the same demonstrations and settings, one does."""
+    other = CONFIG.experiments[experiment.demonstrator]
+    same = stage_settings(experiment, "density") == stage_settings(other, "density")
+    return other if same and "icl" in other.methods else experiment
+
+
 def density_of_demonstrations(wildcards):
-    """The fitted density: that of the experiment which shares its demonstrations, if it is the same."""
-    one = CONFIG.experiments[wildcards.experiment]
-    other = CONFIG.experiments[one.demonstrator]
-    same = stage_settings(one, "density") == stage_settings(other, "density")
-    owner = other if same and "icl" in other.methods else one
+    """The density of the demonstrations that an experiment learns from."""
+    owner = density_owner(CONFIG.experiments[wildcards.experiment])
     return f"{RUN}/density.safetensors".format(experiment=owner.name, group=wildcards.group)
 
 
