@@ -1,0 +1,1 @@
+"""Traffic recordings in the formats of HighD and ExiD: simulated, and read with every check."""
