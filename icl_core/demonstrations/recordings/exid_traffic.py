@@ -10,6 +10,7 @@ seconds to come within 5 % of the new centre and peaks at a lateral velocity of 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -92,9 +93,9 @@ class Driver(IDMVehicle):
 
     def act(self, action=None) -> None:
         """Wish for the other lane once the place is reached, then drive as IDM and MOBIL do."""
-        if self.route[0][2] != self.character.wanted_lane:
-            if self.arc.angle_of(*self.position) >= self.character.change_at:
-                self.route = [("a", "b", self.character.wanted_lane)]
+        wanted = ("a", "b", self.character.wanted_lane)
+        if self.route != [wanted] and self.arc.angle_of(*self.position) >= self.character.change_at:
+            self.route = [wanted]
         super().act(action)
 
     def step(self, dt: float) -> None:
@@ -131,7 +132,12 @@ class Drive:
     motion: np.ndarray  # (n, 5): x, y, heading [rad], velocity in x and y
 
 
-def drive(arc: Road, vehicles: int, rng: np.random.Generator) -> Drive:
+def drive(
+    arc: Road,
+    vehicles: int,
+    rng: np.random.Generator,
+    progress: Callable[[int], None] = lambda passed: None,
+) -> Drive:
     """Let so many drivers pass over the road, one after another, and note where they are."""
     road = HighwayRoad(_network(arc), np_random=rng)
     arrivals = np.cumsum(rng.exponential(TRAFFIC_INTERVAL, vehicles))
@@ -157,6 +163,7 @@ def drive(arc: Road, vehicles: int, rng: np.random.Generator) -> Drive:
             vehicle.step(1 / FRAME_RATE)
         road.vehicles = [v for v in road.vehicles if not _gone(arc, v)]
         frame += 1
+        progress(len(characters) - len(road.vehicles))
     driver, frame = np.array(frames, dtype=np.int64).T
     return Drive(characters, driver, frame, np.array(rows))
 
