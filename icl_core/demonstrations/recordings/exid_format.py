@@ -17,7 +17,6 @@ import pyarrow as pa
 
 from icl_core.errors import InputError
 
-MARK = "SIMULATED.json"  # beside the CSV files: they are simulated, and how
 LISTS = ";"
 NO_VEHICLE = -1  # an id where there is no such neighbour; DHW, THW and TTC are then -1 too
 NO_SPEED_DIFFERENCE = -1000  # leadDV without a leader
@@ -108,8 +107,3 @@ def find_map(folder: str | os.PathLike, location: int) -> Path:
         f"({location}_*.osm), found none there nor in {folder.absolute().parent / MAP_FOLDER}; "
         "copy the maps of ExiD there"
     )
-
-
-def source_of(folder: str | os.PathLike) -> str:
-    """Whether the recordings in a folder are "simulated" or "recorded"."""
-    return "simulated" if (Path(folder) / MARK).is_file() else "recorded"

@@ -21,6 +21,7 @@ import pyarrow as pa
 from pyarrow import csv as arrow_csv
 
 from icl_core.artifacts import atomic
+from icl_core.demonstrations.recordings import MARK, RECORDED, source_of
 from icl_core.demonstrations.recordings import exid_format as form
 from icl_core.demonstrations.recordings.exid_map_writing import map_text
 from icl_core.demonstrations.recordings.exid_roads import ROADS
@@ -69,7 +70,7 @@ def simulate_exid(
             if path not in written:
                 add(path).write_text(map_text(road, ZONE), encoding="utf-8")
         text = json.dumps(_description(settings), indent=2)
-        add(folder / form.MARK).write_text(text + "\n", encoding="utf-8")
+        add(folder / MARK).write_text(text + "\n", encoding="utf-8")
         _remove_others(folder, written)
 
 
@@ -90,10 +91,10 @@ def _check_settings(settings: ExiDSimulationSettings) -> None:
 
 def _check_folder(folder: Path) -> None:
     """Never write among recordings that were not simulated: they may be the only copy."""
-    if form.source_of(folder) == "recorded" and any(folder.glob("*_tracks.csv")):
+    if source_of(folder) == RECORDED and any(folder.glob("*_tracks.csv")):
         raise InputError(
             f"{folder}: expected a folder without recordings or with simulated ones, found CSV "
-            f"files without {form.MARK}; name another folder"
+            f"files without {MARK}; name another folder"
         )
 
 
