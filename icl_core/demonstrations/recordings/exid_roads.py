@@ -131,7 +131,7 @@ def _unit(phase) -> np.ndarray:
     return np.array([np.cos(phase), np.sin(phase)])
 
 
-# Lanelets from 12 to 180 m: long ones for lane changes with all that goes before and after,
+# Lanelets from 20 to 180 m: long ones for lane changes with all that goes before and after,
 # short ones that a lane change enters half done, as on the real maps.
 ROADS = (
     Road(1, 620.0, 1, 0.35, (30.0, -240.0), 3.50, (9, 28, 8, 9, 37, 9), 36.1, 293487.1, 5629711.6),
@@ -169,7 +169,7 @@ ROADS = (
         1.20,
         (220.0, -410.0),
         3.55,
-        (14, 24, 3, 26, 9, 17, 7),
+        (14, 24, 5, 26, 9, 15, 7),
         36.1,
         298122.5,
         5631076.0,

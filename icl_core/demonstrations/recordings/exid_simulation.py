@@ -36,7 +36,7 @@ class ExiDSimulationSettings:
     """How much is simulated; the defaults give about 1,000 single lane changes."""
 
     recordings: tuple[int, ...] = (1, 5, 30, 61, 75)  # their numbers, XX in the names of files
-    vehicles: int = 250  # in each recording
+    vehicles: int = 280  # in each recording
     seed: int = 0
 
 

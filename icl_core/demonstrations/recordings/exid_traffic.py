@@ -195,7 +195,9 @@ def _character(arc: Road, rng: np.random.Generator) -> Character:
     wish = rng.choice(list(WISHES), p=list(WISHES.values()))
     kind = rng.choice(KINDS, p=(0.8, 0.08, 0.12))
     lane = int(rng.integers(LANES - 1 if kind == "truck" else LANES))
-    reachable = [other for other in range(LANES) if abs(other - lane) == wish] or [lane]
+    if wish == 2 and lane == 1:
+        wish = 1  # there are no two lanes beside the middle one
+    reachable = [other for other in range(LANES) if abs(other - lane) == wish]
     wanted = int(rng.choice(reachable))
     middle = {"car": 25.0 + 1.5 * lane, "van": 24.0 + 1.2 * lane, "truck": 22.0}[kind]
     spread = 1.0 if kind == "truck" else 2.8
