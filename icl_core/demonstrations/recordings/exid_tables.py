@@ -96,15 +96,9 @@ def _tracks(rows: dict, road: Road, recording: int) -> dict:
         **_lanelets(rows, located),
     }
     lane_radius = road.radius - road.turn * road.lane_offset(located.lane)
-    neighbours = neighbour_columns(
-        track,
-        rows["frame"],
-        located.lane,
-        road.angle_of(x, y),
-        lane_radius,
-        rows["length"],
-        columns["lonVelocity"],
-    )
+    place = road.angle_of(x, y), lane_radius
+    moving = rows["length"], columns["lonVelocity"]
+    neighbours = neighbour_columns(track, rows["frame"], located.lane, *place, *moving)
     return {**columns, **neighbours}
 
 

@@ -112,7 +112,8 @@ class Driver(IDMVehicle):
     def desired_gap(self, ego_vehicle, front_vehicle=None, projected=True) -> float:
         """The IDM's gap; highway-env measures between centres, a jam gap is between bumpers."""
         halves = (ego_vehicle.character.length + front_vehicle.character.length) / 2
-        return super().desired_gap(ego_vehicle, front_vehicle, projected) + halves
+        # Behind a much faster one the model's gap is negative, and its square would brake.
+        return max(super().desired_gap(ego_vehicle, front_vehicle, projected), 0.0) + halves
 
     @property
     def course_velocity(self) -> np.ndarray:
