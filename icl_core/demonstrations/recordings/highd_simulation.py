@@ -25,17 +25,16 @@ from icl_core.demonstrations.recordings import highd_format as form
 from icl_core.demonstrations.recordings import highd_traffic as traffic
 from icl_core.demonstrations.recordings.highd_tables import recording_tables
 from icl_core.demonstrations.recordings.highd_traffic import DriverKind
+from icl_core.errors import InputError
 from icl_core.randomness import generator
 
 UPPER, LOWER = (7.68, 11.89, 15.73), (20.53, 24.50, 28.46)  # lane markings of recording 17 [m]
-UPSTREAM, DOWNSTREAM = 500.0, 300.0  # simulated before and after the view [m]
-WARM_UP = 48.0  # [s] until the slowest have filled the road from its entrance to the view's end
 
 CAR = DriverKind(
     name=form.CAR,
     length=(3.9, 5.2),
     width=(1.75, 2.1),
-    desired_speed=(29.0, 46.0),
+    desired_speed=(30.0, 52.0),
     time_gap=(0.9, 1.5),
     minimum_distance=(2.0, 4.0),
     acceleration=1.5,
@@ -46,7 +45,7 @@ TRUCK = DriverKind(
     name=form.TRUCK,
     length=(8.0, 18.0),
     width=(2.4, 2.55),
-    desired_speed=(24.0, 28.0),
+    desired_speed=(21.5, 26.0),
     time_gap=(1.2, 1.8),
     minimum_distance=(2.0, 4.0),
     acceleration=0.8,
@@ -62,12 +61,26 @@ class HighDSimulationSettings:
     frames: int = 5000
     seed: int = 0
     recording: int = 1  # its number, XX in the names of the files
-    flow: float = 0.68  # vehicles a second on each carriageway
-    truck_share: float = 0.15
+    flow: float = 0.62  # vehicles a second on each carriageway
+    truck_share: float = 0.18
     view: float = 420.0  # [m]
     frame_rate: float = 25.0  # [Hz]
+    upstream: float = 500.0  # [m] simulated before the view, where drivers find their places
+    downstream: float = 300.0  # [m] and after it, so that nobody in view misses a leader who left
+    warm_up: float = 48.0  # [s] until the slowest have come from the entrance to the view's end
     car: DriverKind = CAR
     truck: DriverKind = TRUCK
+
+    def __post_init__(self):
+        """Refuse what would make no traffic."""
+        for name in ("frames", "flow", "view", "frame_rate"):
+            if not getattr(self, name) > 0:
+                raise _wrong(name, "a number above 0", getattr(self, name))
+        for name in ("upstream", "downstream", "warm_up"):
+            if not getattr(self, name) >= 0:
+                raise _wrong(name, "0 or a number above", getattr(self, name))
+        if not 0 <= self.truck_share <= 1:
+            raise _wrong("truck_share", "a share from 0 to 1", self.truck_share)
 
 
 def simulate_highd(
@@ -97,12 +110,22 @@ def simulation_steps(settings: HighDSimulationSettings) -> int:
     return 2 * (_warm_up(settings) + settings.frames + 1)
 
 
+def _wrong(name: str, expected: str, found) -> InputError:
+    return InputError(
+        f"simulated HighD recordings: expected {expected} as {name!r}, found {found}; correct it "
+        "in the configuration"
+    )
+
+
 def _carriageway(settings: HighDSimulationSettings, side: int, progress: Callable | None):
     """Rows and drivers of one side, in the frame of its drivers."""
     rng = generator(settings.seed, "highd", settings.recording, side)
     markings = np.array(LOWER) if side == form.RIGHTWARD else -np.array(UPPER)[::-1]
     centres, widths = (markings[1:] + markings[:-1]) / 2, np.diff(markings)
-    start, end = -UPSTREAM - traffic.ENTRANCE, settings.view + DOWNSTREAM + traffic.ENTRANCE
+    start, end = (
+        -settings.upstream - traffic.ENTRANCE,
+        settings.view + settings.downstream + traffic.ENTRANCE,
+    )
     road = traffic.straight_road(centres, widths, start, end, rng)
     shares = (1 - settings.truck_share, settings.truck_share)
     kinds = (settings.car, settings.truck)
@@ -118,7 +141,7 @@ def _carriageway(settings: HighDSimulationSettings, side: int, progress: Callabl
 
 
 def _warm_up(settings: HighDSimulationSettings) -> int:
-    return round(WARM_UP * settings.frame_rate)
+    return round(settings.warm_up * settings.frame_rate)
 
 
 def _write_csv(path: Path, table: pa.Table) -> None:

@@ -21,6 +21,7 @@ from highway_env.vehicle.behavior import IDMVehicle
 
 ENTRANCE = 20.0  # [m] from a lane's beginning to where vehicles appear: room for a long truck
 ONE_AHEAD = 150.0  # [m] a driver entering with less than this free adopts the speed ahead
+TOUCH = 0.1  # [m] the gap of vehicles side by side: whoever would follow the other must brake
 RESPONSE = 0.3  # [s] of the steering wheel
 
 
@@ -43,7 +44,8 @@ class Driver(IDMVehicle):
     """An IDM/MOBIL vehicle of highway-env with a size and a character of its own.
 
     Unlike highway-env's, its gap is bumper to bumper (there: centre to centre, with one
-    length for all), and it changes lane in some five seconds instead of two.
+    length for all) and the one it wants never negative, and it changes lane in some five
+    seconds instead of two.
     """
 
     MAX_SPEED = 60.0  # far beyond what any driver wishes: never a bound
@@ -80,9 +82,20 @@ class Driver(IDMVehicle):
         self.frame = dt
 
     def lane_distance_to(self, other, lane=None) -> float:
-        """From the front bumper to the other's rear bumper."""
+        """From bumper to bumper, negative if the other is behind; next to nothing if alongside."""
+        if not other:
+            return np.nan
         centres = super().lane_distance_to(other, lane)
-        return centres - (self.LENGTH + other.LENGTH) / 2 if other else centres
+        return np.copysign(max(abs(centres) - (self.LENGTH + other.LENGTH) / 2, TOUCH), centres)
+
+    def desired_gap(self, ego_vehicle, front_vehicle=None, projected=True) -> float:
+        """The IDM's, never below the minimum distance.
+
+        highway-env leaves out that bound. A much faster vehicle ahead then makes the wish
+        negative, its square lets drivers change lane into one another.
+        """
+        wished = super().desired_gap(ego_vehicle, front_vehicle, projected)
+        return max(wished, self.DISTANCE_WANTED)
 
     def steering_control(self, target_lane_index) -> float:
         """highway-env's command, reached by turning the wheel instead of at once."""
