@@ -33,7 +33,6 @@ SCHEMA = pa.schema(
     }
 )
 ENVIRONMENT = b"environment"  # key of the schema's metadata
-ACTION_SIZE = 1  # all worlds so far choose one of n actions
 
 
 def write_demonstrations(
@@ -47,8 +46,8 @@ def write_demonstrations(
     columns = [
         pa.array(episode, pa.int32()),
         pa.array(step, pa.int32()),
-        _lists(trajectories.states[taken]),
-        _lists(trajectories.actions[taken][:, None]),
+        lists(trajectories.states[taken]),
+        lists(trajectories.actions[taken].reshape(len(step), -1)),
         pa.array(trajectories.rewards[taken], pa.float32()),
     ]
     schema = SCHEMA.with_metadata({ENVIRONMENT: world.name.encode()})
@@ -62,17 +61,19 @@ def read_demonstrations(path: str | os.PathLike, world: World) -> Trajectories:
     table = file.read()
     numbers = {name: file.whole(table, name) for name in ("trajectory", "step")}
     file.rows = numbers
-    states = file.vectors(table, "state", world.state_size)
-    actions = file.vectors(table, "action", ACTION_SIZE)[:, 0]
+    states = file.vectors(table, "state", world.observation_size)
+    actions = file.vectors(table, "action", world.action_size)
     rewards = file.finite("reward", table["reward"].cast(pa.float64(), safe=False).to_numpy())
     _check_states(file, world, states)
-    _check_actions(file, world, actions)
+    if world.discrete:
+        actions = actions[:, 0]
+        _check_actions(file, world, actions)
     order = np.lexsort((numbers["step"], numbers["trajectory"]))
     lengths = _check_steps(file, world, numbers, order)
     episode, step = np.repeat(np.arange(len(lengths)), lengths), numbers["step"][order]
     return Trajectories(
         states=_padded(states[order], episode, step, np.float32),
-        actions=_padded(actions[order], episode, step, np.int64),
+        actions=_padded(actions[order], episode, step, np.int64 if world.discrete else np.float32),
         rewards=_padded(rewards[order], episode, step, np.float32),
         lengths=lengths,
     )
@@ -242,7 +243,7 @@ def _padded(values: np.ndarray, episode: np.ndarray, step: np.ndarray, dtype) ->
     return padded
 
 
-def _lists(values: np.ndarray) -> pa.ListArray:
+def lists(values: np.ndarray) -> pa.ListArray:
     """The rows of (n, size) as lists of float32."""
     offsets = np.arange(len(values) + 1, dtype=np.int32) * values.shape[1]
     return pa.ListArray.from_arrays(offsets, pa.array(values.ravel(), pa.float32()))

@@ -15,8 +15,8 @@ class Trajectories:
     demonstrations, `(runs, episodes)` for rollouts of a stack.
     """
 
-    states: np.ndarray  # (..., steps, state_size) float32, s_t before the move
-    actions: np.ndarray  # (..., steps) int64, a_t as the policy chose it
+    states: np.ndarray  # (..., steps, observation_size) float32, what is seen of s_t, before a_t
+    actions: np.ndarray  # (..., steps) int64, or (..., steps, action_size) float32, as chosen
     rewards: np.ndarray  # (..., steps) float32, r(s_t, a_t)
     lengths: np.ndarray  # (...) int64, number of recorded steps
 
@@ -40,6 +40,11 @@ class Trajectories:
 
     def __len__(self) -> int:
         return len(self.lengths)
+
+
+def blanked(values: np.ndarray, kept: np.ndarray) -> np.ndarray:
+    """Zeros where not kept; `kept` (...) bool may have fewer axes than `values`."""
+    return values * kept.reshape(*kept.shape, *[1] * (values.ndim - kept.ndim))
 
 
 def discounts(world_discount: float, steps: int) -> np.ndarray:

@@ -3,8 +3,8 @@
 `gymnasium.make("icl/GridworldA-v0", slip=0.1)` and `gymnasium.make_vec(...)` come
 here; the world's own settings pass through as keyword arguments. An episode is
 truncated at the world's horizon. `info["constraint"]` is the true c(s_t, a_t) of
-the step just taken: for scoring and for safe-RL agents. Constraint learning must
-not look at it.
+the step just taken, where it is known: for scoring and for safe-RL agents.
+Constraint learning must not look at it.
 
 `reset(options={"state": ...})` starts from a given state instead of one drawn from
 mu; the vector environment wants one state for each of its episodes.
@@ -39,6 +39,39 @@ def observation_space(world: World) -> spaces.Box:
     return spaces.Box(low, high, dtype=np.float32)
 
 
+def action_space(world: World) -> spaces.Space:
+    """One of n actions, or a real vector within the world's bounds."""
+    if world.discrete:
+        return spaces.Discrete(world.n_actions)
+    largest = np.finfo(np.float32).max
+    bounds = (np.clip(b, -largest, largest) for b in (world.action_low, world.action_high))
+    return spaces.Box(*bounds, dtype=np.float32)
+
+
+def checked_actions(world: World, actions: np.ndarray, n: int) -> np.ndarray:
+    """n actions as the world wants them, or an InputError."""
+    shape = (n, *world.action_shape)
+    if world.discrete:
+        wanted = f"{n} integer{'s' * (n > 1)} from 0 to {world.n_actions - 1}"
+        right = actions.shape == shape and actions.dtype.kind in "iu"
+        right = right and np.all((actions >= 0) & (actions < world.n_actions))
+    else:
+        wanted = f"{n} x {world.action_size} finite numbers"
+        right = actions.shape == shape and actions.dtype.kind in "iuf"
+        right = right and np.all(np.isfinite(actions))
+    if not right:
+        found = np.array2string(actions, threshold=8)
+        raise InputError(f"actions must be {wanted} in {world.name}, found {found}")
+    return actions.astype(np.int64 if world.discrete else np.float32)
+
+
+def _true_values(world: World, states: np.ndarray, actions: np.ndarray) -> np.ndarray:
+    """The true c of each step; nan where nobody knows it."""
+    if world.true_constraint is None:
+        return np.full(len(states), np.nan)
+    return world.true_constraint(world.constraint_inputs(world.observe(states), actions))
+
+
 def _world(world: World | str, settings: dict[str, Any]) -> World:
     if isinstance(world, str):
         return make_world(world, **settings)
@@ -56,13 +89,15 @@ def _start(world: World, rng: np.random.Generator, n: int, options: dict | None)
         return world.initial_states(rng, n)
     states = np.array(options["state"], dtype=np.float64)
     space = observation_space(world)
-    if states.shape != (n, world.state_size) or not np.all(
-        (states >= space.low) & (states <= space.high)
-    ):
+    right = states.shape == (n, world.state_size) and np.all(np.isfinite(states))
+    if right:
+        seen = world.observe(states)
+        right = np.all((seen >= space.low) & (seen <= space.high))
+    if not right:
         raise InputError(
-            f"reset option 'state' of {world.name} must be {n} x {world.state_size} numbers within "
-            f"the observation space, found {np.array2string(states, threshold=8)}; "
-            "correct it or leave it out"
+            f"reset option 'state' of {world.name} must be {n} x {world.state_size} numbers whose "
+            f"observation is in the observation space, found {np.array2string(states, threshold=8)}"
+            "; correct it or leave it out"
         )
     return states
 
@@ -74,7 +109,7 @@ def _steps_allowed(world: World, max_episode_steps: int | None) -> int:
     return min(max_episode_steps, world.horizon)
 
 
-class WorldEnv(gymnasium.Env[np.ndarray, np.int64]):
+class WorldEnv(gymnasium.Env[np.ndarray, np.int64 | np.ndarray]):
     """One episode of a world at a time; see the module's docstring."""
 
     metadata: ClassVar[dict[str, Any]] = RENDER
@@ -83,7 +118,7 @@ class WorldEnv(gymnasium.Env[np.ndarray, np.int64]):
         self.world = _world(world, settings)
         self.render_mode = render_mode
         self.observation_space = observation_space(self.world)
-        self.action_space = spaces.Discrete(self.world.n_actions)
+        self.action_space = action_space(self.world)
         self._state: np.ndarray | None = None  # (1, state_size), as precise as the world keeps it
         self._steps = 0
         self._done = False
@@ -101,20 +136,14 @@ class WorldEnv(gymnasium.Env[np.ndarray, np.int64]):
         """Move: observation, reward, terminated, truncated, info with the true constraint."""
         if self._state is None or self._done:
             raise ResetNeeded("the episode is over or never began: call reset() before step()")
-        if not self.action_space.contains(action):
-            raise InputError(
-                f"action must be an integer from 0 to {self.world.n_actions - 1} in "
-                f"{self.world.name}, found {action!r}"
-            )
-        actions = np.array([action], dtype=np.int64)
-        inputs = self.world.constraint_inputs(self._state, actions)
-        constraint = self.world.true_constraint(inputs)
+        actions = checked_actions(self.world, np.asarray(action)[None], 1)
+        constraint = _true_values(self.world, self._state, actions)
         noise = self.np_random.random((1, self.world.noise_size))
         self._state, reward, terminated = self.world.step(self._state, actions, noise)
         self._steps += 1
         ended, cut = bool(terminated[0]), self._steps >= self.world.horizon
         self._done = ended or cut
-        info = {"constraint": float(constraint[0])}
+        info = {} if np.isnan(constraint[0]) else {"constraint": float(constraint[0])}
         return self._observation(), float(reward[0]), ended, cut, info
 
     def render(self) -> np.ndarray | None:
@@ -126,7 +155,7 @@ class WorldEnv(gymnasium.Env[np.ndarray, np.int64]):
         return picture(self.world, self._state[0])
 
     def _observation(self) -> np.ndarray:
-        return self._state[0].astype(np.float32)  # astype copies: callers keep what they were given
+        return self.world.observe(self._state)[0].copy()  # callers keep what they were given
 
 
 class WorldVectorEnv(gymnasium.vector.VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
@@ -152,7 +181,7 @@ class WorldVectorEnv(gymnasium.vector.VectorEnv[np.ndarray, np.ndarray, np.ndarr
         self.max_episode_steps = _steps_allowed(self.world, max_episode_steps)
         self.render_mode = render_mode
         self.single_observation_space = observation_space(self.world)
-        self.single_action_space = spaces.Discrete(self.world.n_actions)
+        self.single_action_space = action_space(self.world)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
         self._states: np.ndarray | None = None
@@ -165,20 +194,20 @@ class WorldVectorEnv(gymnasium.vector.VectorEnv[np.ndarray, np.ndarray, np.ndarr
         self._states = _start(self.world, self.np_random, self.num_envs, options)
         self._steps[:] = 0
         self._done[:] = False
-        return self._states.astype(np.float32), {}
+        return self.world.observe(self._states).copy(), {}
 
     def step(self, actions):
         """Move every episode that goes on; begin the next one where one had ended."""
         if self._states is None:
             raise ResetNeeded("the episodes never began: call reset() before step()")
-        actions, going = self._checked(actions), ~self._done
+        actions = checked_actions(self.world, np.asarray(actions), self.num_envs)
+        going = ~self._done
         rewards, constraint = np.zeros(self.num_envs), np.zeros(self.num_envs)
         terminated = np.zeros(self.num_envs, dtype=bool)
         next_states = self._states.copy()
         if going.any():
             states, chosen = self._states[going], actions[going]
-            inputs = self.world.constraint_inputs(states, chosen)
-            constraint[going] = self.world.true_constraint(inputs)
+            constraint[going] = _true_values(self.world, states, chosen)
             # No draws for rows that start anew: one row then draws just as WorldEnv does.
             noise = self.np_random.random((len(states), self.world.noise_size))
             next_states[going], rewards[going], terminated[going] = self.world.step(
@@ -189,8 +218,9 @@ class WorldVectorEnv(gymnasium.vector.VectorEnv[np.ndarray, np.ndarray, np.ndarr
         self._steps = np.where(going, self._steps + 1, 0)
         truncated = self._steps >= self.max_episode_steps
         self._states, self._done = next_states, terminated | truncated
-        info = {"constraint": constraint, "_constraint": going}
-        return next_states.astype(np.float32), rewards, terminated, truncated, info
+        known = self.world.true_constraint is not None
+        info = {"constraint": constraint, "_constraint": going} if known else {}
+        return self.world.observe(next_states).copy(), rewards, terminated, truncated, info
 
     def render(self) -> tuple[np.ndarray, ...] | None:
         """A picture of each episode, in mode "rgb_array"."""
@@ -199,13 +229,3 @@ class WorldVectorEnv(gymnasium.vector.VectorEnv[np.ndarray, np.ndarray, np.ndarr
         if self._states is None:
             raise ResetNeeded("there are no states to draw yet: call reset() before render()")
         return tuple(picture(self.world, state) for state in self._states)
-
-    def _checked(self, actions) -> np.ndarray:
-        actions = np.asarray(actions)
-        right_kind = actions.shape == (self.num_envs,) and actions.dtype.kind in "iu"
-        if not right_kind or np.any((actions < 0) | (actions >= self.world.n_actions)):
-            raise InputError(
-                f"actions must be {self.num_envs} integers from 0 to {self.world.n_actions - 1} in "
-                f"{self.world.name}, found {np.array2string(actions, threshold=8)}"
-            )
-        return actions.astype(np.int64)

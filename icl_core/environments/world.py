@@ -11,6 +11,7 @@ reproducible and independent of the runs it is stacked with.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -22,12 +23,18 @@ class Axis:
     """One input of the constraint function and the nodes at which it is evaluated."""
 
     name: str
-    nodes: np.ndarray  # (n,) evenly spaced, increasing
+    nodes: np.ndarray  # (n,) evenly spaced, increasing, as the constraint function sees them
     unit: str = ""
+    scale: float = 1.0  # units per 1 of the input, where it is seen in other units than drawn
 
     @property
     def label(self) -> str:
         return f"{self.name} [{self.unit}]" if self.unit else self.name
+
+    @property
+    def physical(self) -> np.ndarray:
+        """(n,) the nodes in `unit`."""
+        return self.nodes * self.scale
 
     def nearest(self, values: np.ndarray) -> np.ndarray:
         """Index of the nearest node, or -1 where a value lies outside the grid."""
@@ -68,7 +75,11 @@ class EvaluationGrid:
 
 
 class World(ABC):
-    """A constrained environment; see the module's docstring."""
+    """A constrained environment; see the module's docstring.
+
+    A state is whatever the simulation needs, an observation what the agent is given
+    of it. In the simplest worlds they are the same.
+    """
 
     name: str  # as it appears in configuration, paths and tables
     title: str  # as the paper writes it
@@ -76,21 +87,50 @@ class World(ABC):
     discount: float  # gamma
     threshold: float  # beta
     horizon: int  # steps after which an episode ends
-    n_actions: int  # actions are 0 .. n_actions - 1
-    observation_low: np.ndarray  # (state_size,)
-    observation_high: np.ndarray  # (state_size,)
+    n_actions: int = 0  # actions are 0 .. n_actions - 1; 0: they are real vectors
+    action_low: np.ndarray  # (action_size,) float32, of real vectors; may be infinite
+    action_high: np.ndarray
+    observation_low: np.ndarray  # (observation_size,) float32
+    observation_high: np.ndarray
     grid: EvaluationGrid
     noise_size: int = 0  # uniform draws that `step` needs per episode
     input_resolution: np.ndarray  # (inputs,) spacing below which two inputs count as the same
 
     @property
-    def state_size(self) -> int:
+    def discrete(self) -> bool:
+        """Whether an action is one of `n_actions`; otherwise it is a real vector."""
+        return self.n_actions > 0
+
+    @property
+    def action_size(self) -> int:
+        """Numbers that an action is written with."""
+        return 1 if self.discrete else len(self.action_low)
+
+    @property
+    def action_shape(self) -> tuple[int, ...]:
+        """Axes that actions have besides those of the steps."""
+        return () if self.discrete else (self.action_size,)
+
+    @property
+    def observation_size(self) -> int:
         return len(self.observation_low)
+
+    @property
+    def state_size(self) -> int:
+        return self.observation_size
 
     @property
     def input_size(self) -> int:
         """Number of inputs of the constraint function."""
         return len(self.grid.axes)
+
+    def observe(self, states: np.ndarray) -> np.ndarray:
+        """What the agent is given of states (..., state_size): (..., observation_size) float32."""
+        return states.astype(np.float32)
+
+    def features(self, observations: np.ndarray) -> np.ndarray:
+        """Observations as policy and value networks see them: of order one, where they are not."""
+        return observations
 
     @abstractmethod
     def initial_states(self, rng: np.random.Generator, n: int) -> np.ndarray:
@@ -102,19 +142,22 @@ class World(ABC):
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Move (n, state_size) states: next states, rewards (n,), terminated (n,).
 
-        `noise` holds (n, noise_size) uniform draws where the world needs them.
-        The horizon is kept by whoever rolls out, not here.
+        Actions are (n,) whole numbers, or (n, action_size) as a policy drew them: a world
+        with bounds clips them itself. `noise` holds (n, noise_size) uniform draws where the
+        world needs them. The horizon is kept by whoever rolls out, not here.
         """
 
     @abstractmethod
-    def constraint_inputs(self, states: np.ndarray, actions: np.ndarray) -> np.ndarray:
+    def constraint_inputs(self, observations: np.ndarray, actions: np.ndarray) -> np.ndarray:
         """What the constraint function sees of (s, a): (..., input_size) float32."""
 
-    @abstractmethod
-    def true_constraint(self, inputs: np.ndarray) -> np.ndarray:
-        """The true c at inputs (..., input_size), 0 or 1. For experts and scoring only."""
+    # The true c at inputs (..., input_size), 0 or 1: for experts and scoring only. None where
+    # nobody knows it.
+    true_constraint: Callable[[np.ndarray], np.ndarray] | None
 
     @cached_property
-    def true_on_grid(self) -> np.ndarray:
+    def true_on_grid(self) -> np.ndarray | None:
         """The true c at the grid's nodes, flat."""
+        if self.true_constraint is None:
+            return None
         return self.true_constraint(self.grid.nodes).astype(np.float64)

@@ -69,8 +69,8 @@ def rollouts_table(trajectories: Trajectories, seeds: Sequence[int]) -> pa.Table
         pa.array(np.asarray(seeds)[run], pa.int32()),
         pa.array(episode, pa.int32()),
         pa.array(step, pa.int32()),
-        _lists(trajectories.states[taken]),
-        _lists(trajectories.actions[taken][:, None]),
+        files.lists(trajectories.states[taken]),
+        files.lists(trajectories.actions[taken].reshape(len(step), -1)),
         pa.array(trajectories.rewards[taken], pa.float32()),
     ]
     return pa.Table.from_arrays(columns, schema=ROLLOUTS_SCHEMA)
@@ -79,8 +79,9 @@ def rollouts_table(trajectories: Trajectories, seeds: Sequence[int]) -> pa.Table
 def _visits_of_steps(table: pa.Table, world: World) -> np.ndarray:
     """Like `accruals.visits`, for steps that stand in rows."""
     states, actions = _matrix(table["state"]), _matrix(table["action"])
-    discrete = np.rint(actions[:, 0]).astype(np.int64)
-    node = world.grid.locate(world.constraint_inputs(states, discrete))
+    if world.discrete:
+        actions = np.rint(actions[:, 0]).astype(np.int64)
+    node = world.grid.locate(world.constraint_inputs(states, actions))
     counts = np.bincount(node[node >= 0], minlength=int(np.prod(world.grid.shape)))
     return counts.reshape(world.grid.shape)
 
@@ -88,8 +89,3 @@ def _visits_of_steps(table: pa.Table, world: World) -> np.ndarray:
 def _matrix(column: pa.ChunkedArray) -> np.ndarray:
     """A column of equally long lists as (rows, length)."""
     return column.combine_chunks().flatten().to_numpy().reshape(len(column), -1)
-
-
-def _lists(values: np.ndarray) -> pa.ListArray:
-    offsets = np.arange(len(values) + 1, dtype=np.int32) * values.shape[1]
-    return pa.ListArray.from_arrays(offsets, pa.array(values.ravel(), pa.float32()))

@@ -34,7 +34,8 @@ def run_metrics(
     what the tables report: (runs, *grid.shape). `constraints` and `nads` hold, by
     iteration, the recovered constraints (runs, *grid.shape) and the NAD of their
     policies (runs,). The reported values stand one past the last iteration: they
-    come from the final policy, which is trained after it.
+    come from the final policy, which is trained after it. There is no CMSE where
+    nobody knows the true constraint.
     """
 
     def rows(metric, values, iteration, reported):
@@ -42,10 +43,11 @@ def run_metrics(
         return metric_rows(*names, seeds, values, iteration, reported)
 
     last = max([*constraints, *nads], default=-1) + 1
-    parts = [rows(CMSE, constraint_error(world, final_constraint), last, True)]
-    parts.append(rows(NAD, dissimilarities(world, expert, final_visits), last, True))
-    for iteration, values in constraints.items():
-        parts.append(rows(CMSE, constraint_error(world, values), iteration, False))
+    parts = [rows(NAD, dissimilarities(world, expert, final_visits), last, True)]
+    if world.true_constraint is not None:
+        parts.append(rows(CMSE, constraint_error(world, final_constraint), last, True))
+        for iteration, values in constraints.items():
+            parts.append(rows(CMSE, constraint_error(world, values), iteration, False))
     for iteration, values in nads.items():
         parts.append(rows(NAD, values, iteration, False))
     return concatenate(parts)

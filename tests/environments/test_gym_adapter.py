@@ -182,7 +182,7 @@ def test_the_constraint_is_of_the_state_before_the_move():
 def test_a_wrong_action_is_refused(action):
     env = WorldEnv("gridworld-a")
     env.reset(seed=0)
-    with pytest.raises(InputError, match="action must be an integer from 0 to 7 in gridworld-a"):
+    with pytest.raises(InputError, match="actions must be 1 integer from 0 to 7 in gridworld-a"):
         env.step(action)
 
 
