@@ -76,4 +76,6 @@ def _meridian(zone: int) -> float:
 def _conformal(phi):
     """The conformal latitude of a latitude, both in radians."""
     sine = np.sin(phi)
-    return np.arctan(np.sinh(np.arctanh(sine) - _ECCENTRICITY * np.arctanh(_ECCENTRICITY * sine)))
+    return np.arctan(
+        np.sinh(np.arcsinh(np.tan(phi)) - _ECCENTRICITY * np.arctanh(_ECCENTRICITY * sine))
+    )
