@@ -3,79 +3,56 @@
 A state is (qpos, qvel, qacc_warmstart). The last part is where the contact solver
 starts its search: it belongs to MuJoCo's state of integration, and without it a
 trajectory leaves Gymnasium's after some hundred steps (contacts are chaotic);
-with it the two agree to the last bit. `mujoco.rollout` would move a whole batch
-in one call, but does not give the warm start back, so the rows are stepped here.
+with it the two agree to the last bit. So `mujoco.batch` is used and not
+`mujoco.rollout`, which does not give the warm start back.
 """
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from functools import cached_property
 from importlib.resources import as_file, files
 
 import mujoco
 import numpy as np
+from mujoco.batch import Batch
 
-_STATE = int(
-    mujoco.mjtState.mjSTATE_QPOS | mujoco.mjtState.mjSTATE_QVEL | mujoco.mjtState.mjSTATE_WARMSTART
-)
+PARTS = ("qpos", "qvel", "qacc_warmstart")  # of a state, in MuJoCo's order
 
 
 class Simulation:
     """A model of Gymnasium's that moves batches of states.
 
-    `threads` shares a batch's rows out; the results do not depend on it. One
-    simulation serves one caller at a time: its threads each own a scratch MjData.
+    `threads` share a batch's rows; the results do not depend on them. What lies in
+    the buffers between two calls is never read: every call writes the rows it moves.
     """
 
     def __init__(self, model_file: str, frame_skip: int, threads: int = 1):
         self.model = load_model(model_file)
         self.frame_skip = frame_skip
         self.threads = threads
-        self._scratch = [mujoco.MjData(self.model) for _ in range(threads)]
+        self._batch = Batch(self.model, 1, threads)  # grown as it is used
 
     @property
     def start(self) -> np.ndarray:
-        """The model's resting state, (state_size,)."""
-        velocities = np.zeros(2 * self.model.nv)  # and no warm start
-        return np.concatenate([self.model.qpos0, velocities])
+        """The model's resting state, (state_size,): no velocity, no warm start."""
+        return np.concatenate([self.model.qpos0, np.zeros(2 * self.model.nv)])
 
     def advance(self, states: np.ndarray, controls: np.ndarray) -> np.ndarray:
         """States (n, state_size) after `frame_skip` steps under controls (n, nu) held fixed."""
-        states = np.ascontiguousarray(states, dtype=np.float64)
-        controls = np.asarray(controls, dtype=np.float64)
-        moved = np.empty_like(states)
+        n = len(states)
+        if n > self._batch.nsim:
+            self._batch = Batch(self.model, n, self.threads)
+        ids = None if n == self._batch.nsim else np.arange(n, dtype=np.int32)
+        sizes = (self.model.nq, self.model.nv)
+        fields = [self._batch.bind(part)[:n] for part in PARTS]
+        for field, part in zip(fields, np.split(states, np.cumsum(sizes), axis=1), strict=True):
+            field[:] = part
+        self._batch.bind("ctrl")[:n] = controls
         with _warnings():
-            if self.threads == 1 or len(states) == 1:
-                self._advance_rows(self._scratch[0], states, controls, moved)
-            else:
-                self._share_out(states, controls, moved)
-        return moved
-
-    def _share_out(self, *arrays: np.ndarray) -> None:
-        """`_advance_rows` on a thread for each part of the rows."""
-        parts = [np.array_split(rows, self.threads) for rows in arrays]
-        jobs = [
-            self._pool.submit(self._advance_rows, *job)
-            for job in zip(self._scratch, *parts, strict=True)
-        ]
-        for job in jobs:
-            job.result()
-
-    def _advance_rows(self, data, states, controls, moved) -> None:
-        model, frames, control = self.model, self.frame_skip, data.ctrl
-        for before, chosen, after in zip(states, controls, moved, strict=True):
-            mujoco.mj_setState(model, data, before, _STATE)
-            control[:] = chosen
-            mujoco.mj_step(model, data, frames)  # lets go of Python's lock
-            mujoco.mj_getState(model, data, after, _STATE)
-
-    @cached_property
-    def _pool(self) -> ThreadPoolExecutor:
-        return ThreadPoolExecutor(self.threads)
+            self._batch.step(ids, nstep=self.frame_skip)
+        return np.concatenate(fields, axis=1)
 
 
 def load_model(model_file: str) -> mujoco.MjModel:

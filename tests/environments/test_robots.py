@@ -265,6 +265,8 @@ def test_arguments_are_left_alone(world):
     moved, _, _ = world.step(states, actions)
     assert np.array_equal(copies[0], states) and np.array_equal(copies[1], actions)
     assert not np.shares_memory(moved, states) and moved.shape == states.shape
+    none, rewards, _ = world.step(states[:0], actions[:0])
+    assert none.shape == (0, world.state_size) and rewards.shape == (0,)
 
 
 def test_a_state_that_explodes_harms_no_other(world):
