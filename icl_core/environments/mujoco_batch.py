@@ -18,8 +18,6 @@ import mujoco
 import numpy as np
 from mujoco.batch import Batch
 
-PARTS = ("qpos", "qvel", "qacc_warmstart")  # of a state, in MuJoCo's order
-
 
 class Simulation:
     """A model of Gymnasium's that moves batches of states.
@@ -32,7 +30,8 @@ class Simulation:
         self.model = load_model(model_file)
         self.frame_skip = frame_skip
         self.threads = threads
-        self._batch = Batch(self.model, 1, threads)  # grown as it is used
+        self._size = self.model.nq + 2 * self.model.nv
+        self._make_room(1)
 
     @property
     def start(self) -> np.ndarray:
@@ -43,16 +42,21 @@ class Simulation:
         """States (n, state_size) after `frame_skip` steps under controls (n, nu) held fixed."""
         n = len(states)
         if n > self._batch.nsim:
-            self._batch = Batch(self.model, n, self.threads)
+            self._make_room(n)
+        rows = self._rows[:n]
+        rows[:] = states
+        self._controls[:n] = controls
         ids = None if n == self._batch.nsim else np.arange(n, dtype=np.int32)
-        sizes = (self.model.nq, self.model.nv)
-        fields = [self._batch.bind(part)[:n] for part in PARTS]
-        for field, part in zip(fields, np.split(states, np.cumsum(sizes), axis=1), strict=True):
-            field[:] = part
-        self._batch.bind("ctrl")[:n] = controls
         with _warnings():
             self._batch.step(ids, nstep=self.frame_skip)
-        return np.concatenate(fields, axis=1)
+        return rows.copy()
+
+    def _make_room(self, n: int) -> None:
+        self._batch = Batch(self.model, n, self.threads)
+        # A row is MuJoCo's whole state of integration: the time, then ours (with neither
+        # activations nor history in between, which these models do not have), then the rest.
+        self._rows = self._batch.state[:, 1 : 1 + self._size]
+        self._controls = self._batch.bind("ctrl")
 
 
 def load_model(model_file: str) -> mujoco.MjModel:
