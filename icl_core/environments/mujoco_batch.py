@@ -70,6 +70,25 @@ def load_model(model_file: str) -> mujoco.MjModel:
     return model
 
 
+def posed(model: mujoco.MjModel, state: np.ndarray) -> mujoco.MjData:
+    """The model's parts where a state (state_size,) has them."""
+    data = mujoco.MjData(model)
+    data.qpos[:] = state[: model.nq]
+    mujoco.mj_forward(model, data)
+    return data
+
+
+def capsules(model: mujoco.MjModel, data: mujoco.MjData) -> list[tuple[np.ndarray, float]]:
+    """The robot's parts: both ends (2, 3) and the radius; a sphere's ends are the same."""
+    found = []
+    for geom in np.flatnonzero(model.geom_bodyid > 0):
+        radius, half, _ = model.geom_size[geom]
+        is_sphere = model.geom_type[geom] == mujoco.mjtGeom.mjGEOM_SPHERE
+        axis = data.geom_xmat[geom].reshape(3, 3)[:, 2] * (0 if is_sphere else half)
+        found.append((data.geom_xpos[geom] + np.stack([-axis, axis]), float(radius)))
+    return found
+
+
 @contextmanager
 def _warnings() -> Iterator[None]:
     """MuJoCo's warnings as Python's, not in a MUJOCO_LOG.TXT in the current folder."""
