@@ -24,6 +24,8 @@ wildcard_constraints:
     method=one_of(METHODS),
     group=one_of(CONFIG.groups),
     iteration=r"\d\d",
+    environment=one_of(CONFIG.architectures["environments"]),
+    architecture=one_of(CONFIG.architectures["hidden"]),
     figure=one_of(shown("figure")),
     table=one_of(shown("table")),
 
@@ -31,6 +33,7 @@ wildcard_constraints:
 # The rooms, in the order in which data flows through them.
 include: "workflow/rules/demonstrations.smk"
 include: "workflow/rules/learning.smk"
+include: "workflow/rules/architectures.smk"
 include: "workflow/rules/measuring.smk"
 include: "workflow/rules/showing.smk"
 

@@ -16,9 +16,8 @@ from dataclasses import dataclass
 import jsonschema
 
 from icl_core.errors import InputError
-
-# What an experiment, or a scale, may say otherwise.
-SECTIONS = ("demonstrations", "learning", "measuring")
+from icl_core.layers import merge
+from icl_core.variants import SECTIONS, check_shared, with_variants
 
 
 @dataclass(frozen=True)
@@ -32,6 +31,12 @@ class Experiment:
     demonstrations: dict
     learning: dict
     measuring: dict
+    demonstrations_of: str | None = None  # the experiment whose demonstrations it shares
+
+    @property
+    def demonstrator(self) -> str:
+        """The experiment in whose folder its demonstrations lie."""
+        return self.demonstrations_of or self.name
 
     @property
     def iterations(self) -> int:
@@ -40,8 +45,8 @@ class Experiment:
 
     @property
     def demonstrations_file(self) -> str | None:
-        """The user's own demonstrations, where there are some."""
-        return self.demonstrations["file"]
+        """The user's own demonstrations, where this experiment brings some."""
+        return None if self.demonstrations_of else self.demonstrations["file"]
 
 
 @dataclass(frozen=True)
@@ -51,6 +56,8 @@ class Configuration:
     scale: str
     groups: dict[str, tuple[int, ...]]  # "1-5" -> the seeds that train in one job
     experiments: dict[str, Experiment]
+    architectures: dict  # networks that are fitted to the true constraints
+    environments: dict  # each environment's own settings
     showing: dict
 
 
@@ -58,23 +65,30 @@ def resolve(config: Mapping, schema: Mapping) -> Configuration:
     """Check `config`, lay its scale over it and complete its experiments."""
     check(config, schema)
     overlay = config["scales"][config["scale"]]
-    names = config["experiments"]
+    written = {name: _expanded(own) for name, own in config["experiments"].items()}
+    changes = {name: _expanded(own) for name, own in config["variants"].items()}
+    all_of_them = with_variants(written, changes)
     for name in overlay.get("experiments", {}):
-        if name not in names:
+        if name not in all_of_them:
             raise InputError(
                 f"configuration: key scales.{config['scale']}.experiments.{name} is unknown; "
-                f"choose one of {', '.join(sorted(names))}"
+                f"choose one of {', '.join(sorted(all_of_them))}"
             )
+    experiments = {
+        name: _experiment(name, all_of_them[name], config, overlay) for name in sorted(all_of_them)
+    }
+    check_shared(experiments)
     return Configuration(
         scale=config["scale"],
         groups=seed_groups({**config, **overlay}["seeds"], {**config, **overlay}["stack"]),
-        experiments={name: _experiment(name, config, overlay) for name in sorted(names)},
+        experiments=experiments,
+        architectures=merge(config["architectures"], overlay.get("architectures", {})),
+        environments=dict(config["environments"]),
         showing=merge(config["showing"], overlay.get("showing", {})),
     )
 
 
-def _experiment(name: str, config: Mapping, overlay: Mapping) -> Experiment:
-    own = _expanded(config["experiments"][name])
+def _experiment(name: str, own: Mapping, config: Mapping, overlay: Mapping) -> Experiment:
     # The scale has the last word: CartPole's own number of epochs is the paper's, not the demo's.
     last = _expanded(overlay.get("experiments", {}).get(name, {}))
     settings = {
@@ -95,6 +109,7 @@ def _experiment(name: str, config: Mapping, overlay: Mapping) -> Experiment:
         environment=environment,
         world=merge(config["environments"][environment], own.get("world", {})),
         methods=tuple(own["methods"]),
+        demonstrations_of=own.get("demonstrations_of"),
         **settings,
     )
 
@@ -116,18 +131,6 @@ def _expanded(experiment: Mapping) -> dict:
     return dict(experiment)
 
 
-def merge(*layers: Mapping) -> dict:
-    """Lay mappings over each other, later ones win; keys sorted, so that equal means equal text."""
-    keys = sorted({key for layer in layers for key in layer})
-    return {key: _laid([layer[key] for layer in layers if key in layer]) for key in keys}
-
-
-def _laid(values: list) -> object:
-    if isinstance(values[-1], Mapping):
-        return merge(*(value for value in values if isinstance(value, Mapping)))
-    return values[-1]
-
-
 def seed_groups(seeds: list[int], stack: int) -> dict[str, tuple[int, ...]]:
     """Cut the seeds into jobs: {"1-2": (1, 2), "3-4": (3, 4), "5-5": (5,)} for a stack of 2."""
     ordered = sorted(seeds)
@@ -139,18 +142,27 @@ def _only(section: Mapping, *keys: str) -> dict:
     return {key: section[key] for key in keys}
 
 
+def _of_its_procedure(constrained_rl: Mapping) -> dict:
+    """Without what belongs to the other procedure."""
+    penalty = ("episodes", "truncate", "feasibility_rate", "ppo")
+    unused = penalty if constrained_rl["procedure"] == "lagrangian" else ("lagrangian",)
+    return {key: value for key, value in constrained_rl.items() if key not in unused}
+
+
 def stage_settings(experiment: Experiment, stage: str, seeds: tuple[int, ...] = ()) -> dict:
     """What one stage of an experiment is given, and nothing that it does not use."""
-    learning = experiment.learning
+    learning, demonstrations = experiment.learning, experiment.demonstrations
+    constrained_rl = _of_its_procedure(learning["constrained_rl"])
+    expert = _of_its_procedure(demonstrations["constrained_rl"])
     # The baselines are not told beta.
     baseline = {**_only(learning, "on_policy", "constraint"), "measuring": experiment.measuring}
     uses = {
-        "expert": {"demonstrations": experiment.demonstrations},
+        "expert": {"demonstrations": {**demonstrations, "constrained_rl": expert}},
         "import_demonstrations": {},
         "density": {"density": learning["density"]},
         "initial_constraint": {"constraint": learning["constraint"]},
         "constrained_rl": {
-            "constrained_rl": learning["constrained_rl"],
+            "constrained_rl": constrained_rl,
             "icl": _only(learning["icl"], "nominal_start", "choice_rollouts"),
             "threshold": learning["threshold"],
         },
@@ -160,7 +172,7 @@ def stage_settings(experiment: Experiment, stage: str, seeds: tuple[int, ...] = 
             "threshold": learning["threshold"],
         },
         "conclude": {
-            "constrained_rl": learning["constrained_rl"],
+            "constrained_rl": constrained_rl,
             "icl": _only(learning["icl"], "nominal_start", "choice_rollouts", "keep"),
             "threshold": learning["threshold"],
             "measuring": experiment.measuring,
@@ -171,6 +183,14 @@ def stage_settings(experiment: Experiment, stage: str, seeds: tuple[int, ...] = 
     }[stage]
     world = {"environment": experiment.environment, "world": experiment.world}
     return merge(world, uses, {"seeds": list(seeds)} if seeds else {})
+
+
+def fit_settings_of(config: Configuration, environment: str, name: str, group: str) -> dict:
+    """What the fit of one architecture to one true constraint is given."""
+    shapes = config.architectures
+    fit = {**_only(shapes, "learning_rate", "steps"), "hidden": shapes["hidden"][name]}
+    world = {"environment": environment, "world": config.environments[environment]}
+    return merge(world, {"fit": fit, "seeds": list(config.groups[group])})
 
 
 def check(config: Mapping, schema: Mapping) -> None:

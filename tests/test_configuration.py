@@ -58,7 +58,8 @@ def test_the_paper_is_what_config_yaml_says():
     assert config.scale == "paper"
     assert config.groups == {"1-5": (1, 2, 3, 4, 5)}
     epochs = {
-        name: e.learning["constrained_rl"]["epochs"] for name, e in config.experiments.items()
+        name: config.experiments[name].learning["constrained_rl"]["epochs"]
+        for name in CONFIG["experiments"]
     }
     assert epochs == {
         "gridworld-a": 500,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -16,7 +16,12 @@ class AdjustmentSettings:
     """Settings of the adjustment; docs/decisions.md tells where they differ from the paper's."""
 
     learning_rate: float = 5e-4  # eta_3
+    # "soft": a penalty on demonstrations beyond beta (the paper's method); "lagrangian": a
+    # multiplier on their mean, which is learned along (the paper's App. B.4, for comparison).
+    objective: str = "soft"
     penalty: float = 15.0  # lambda
+    multiplier_initial: float = 1.0  # lagrangian: lambda before the first step
+    multiplier_rate: float = 0.05  # lagrangian: its step, times J_E - beta
     rounds: int = 20  # e; D_A is sampled anew in each
     steps: int = 250  # gradient steps per round (the authors' code: e, that is 20)
     episodes: int = 50  # |D_A|
@@ -32,12 +37,13 @@ class Visits:
 
     c^gamma(tau) = sum_t gamma^t c(s_t, a_t) is linear in c, so with the distinct
     inputs as columns it is one product, and a gridworld takes 49 network
-    evaluations in place of thousands. The grid's nodes are always among them.
+    evaluations in place of thousands. Where the true constraint is known, the grid's
+    nodes are among them, for the log.
     """
 
     def __init__(self, world: World, *sets: Trajectories):
         inputs = [world.constraint_inputs(t.states, t.actions)[t.mask] for t in sets]
-        inputs.append(world.grid.nodes)
+        inputs.append(world.grid.nodes if world.true_constraint else world.grid.nodes[:0])
         keys = np.rint(np.concatenate(inputs) / world.input_resolution).astype(np.int64)
         distinct, column = np.unique(keys, axis=0, return_inverse=True)
         self.inputs = (distinct * world.input_resolution).astype(np.float32)  # (n, inputs)
@@ -67,6 +73,11 @@ class SoftLoss:
     settings: AdjustmentSettings
 
     @property
+    def multiplier(self) -> float:
+        """The weight of the demonstrations' term, here a constant."""
+        return self.settings.penalty
+
+    @property
     def ceiling(self) -> float:
         """The cost beyond which an agent's trajectory pushes no further."""
         return self.settings.bound * self.threshold if self.settings.bound else np.inf
@@ -74,26 +85,61 @@ class SoftLoss:
     def gradient(self, c: np.ndarray) -> np.ndarray:
         """Gradient in c at the distinct inputs, (n,)."""
         pushing = self.weights * (self.agent @ c < self.ceiling)
+        return self._expert_slope(c) @ self.expert - pushing @ self.agent
+
+    def _expert_slope(self, c: np.ndarray) -> np.ndarray:
+        """Derivative of the demonstrations' term in each of their costs."""
         costs = self.expert @ c
         if self.settings.hinge == "mean":
             costs = np.full(len(costs), costs.mean())
-        violating = (costs > self.threshold) * (self.settings.penalty / len(costs))
-        return violating @ self.expert - pushing @ self.agent
+        return (costs > self.threshold) * (self.settings.penalty / len(costs))
 
-    def log(self, c: np.ndarray) -> dict[str, np.ndarray]:
+    def follow(self, c: np.ndarray) -> None:
+        """What the loss itself learns between two steps on c: nothing."""
+
+    def log(self, c: np.ndarray, multipliers: np.ndarray) -> dict[str, np.ndarray]:
         """The log's columns for c at several steps, (steps, n) -> (steps,)."""
         agent_costs, expert_costs = c @ self.agent.T, c @ self.expert.T
-        excess = expert_costs - self.threshold
-        if self.settings.hinge == "mean":
-            excess = excess.mean(axis=1, keepdims=True)
-        hinge = np.maximum(0.0, excess).mean(axis=1)
         bounded = np.minimum(agent_costs, self.ceiling) @ self.weights
         return {
-            "loss": self.settings.penalty * hinge - bounded,
+            "loss": multipliers * self._excess(expert_costs) - bounded,
             "agent_value": agent_costs @ self.weights,
             "expert_value": expert_costs.mean(axis=1),
             "expert_satisfaction": (expert_costs <= self.threshold).mean(axis=1),
+            "multiplier": multipliers,
         }
+
+    def _excess(self, expert_costs: np.ndarray) -> np.ndarray:
+        """What the multiplier weighs, for costs (steps, demonstrations) -> (steps,)."""
+        excess = expert_costs - self.threshold
+        if self.settings.hinge == "mean":
+            excess = excess.mean(axis=1, keepdims=True)
+        return np.maximum(0.0, excess).mean(axis=1)
+
+
+@dataclass(frozen=True)
+class LagrangianLoss(SoftLoss):
+    """-J_mix(c) + lambda * (J_E(c) - beta), in turns with lambda >= 0 (App. B.4).
+
+    `multipliers` holds the run's lambda, which outlives the round: it is moved in place.
+    """
+
+    multipliers: np.ndarray = field(default_factory=lambda: np.ones(1))  # (1,)
+
+    @property
+    def multiplier(self) -> float:
+        return float(self.multipliers[0])
+
+    def _expert_slope(self, c: np.ndarray) -> np.ndarray:
+        return np.full(len(self.expert), self.multiplier / len(self.expert))
+
+    def follow(self, c: np.ndarray) -> None:
+        """One step of lambda, along J_E - beta, projected to lambda >= 0."""
+        excess = (self.expert @ c).mean() - self.threshold
+        self.multipliers[0] = max(0.0, self.multiplier + self.settings.multiplier_rate * excess)
+
+    def _excess(self, expert_costs: np.ndarray) -> np.ndarray:
+        return expert_costs.mean(axis=1) - self.threshold
 
 
 def descend(
@@ -101,22 +147,26 @@ def descend(
     optimiser: Adam,
     visits: Visits,
     loss: SoftLoss,
-    true_on_grid: np.ndarray,
+    true_on_grid: np.ndarray | None,
 ) -> dict[str, np.ndarray]:
     """One round of gradient steps on a run's constraint network, in place; the log's columns.
 
-    The true constraint enters the log (CMSE) and nothing else.
+    The true constraint enters the log (CMSE, nan where it is not known) and nothing else.
     """
     inputs = visits.inputs[None]
     values = np.empty((loss.settings.steps, len(visits.inputs)))
+    multipliers = np.empty(loss.settings.steps)
     for step in range(loss.settings.steps):
         logits, trace = network.trace(inputs)
         c = values[step] = sigmoid(logits[0, :, 0].astype(np.float64))
+        loss.follow(c)
+        multipliers[step] = loss.multiplier
         slope = (loss.gradient(c) * c * (1.0 - c)).astype(np.float32)
         optimiser.step(network.parameters, network.gradient(trace, slope[None, :, None]))
-    return loss.log(values) | {
-        "cmse": np.mean((values[:, visits.nodes] - true_on_grid) ** 2, axis=1)
-    }
+    cmse = np.full(len(values), np.nan)
+    if true_on_grid is not None:
+        cmse = np.mean((values[:, visits.nodes] - true_on_grid) ** 2, axis=1)
+    return loss.log(values, multipliers) | {"cmse": cmse}
 
 
 def normalised(weights: np.ndarray) -> np.ndarray:

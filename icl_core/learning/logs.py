@@ -29,6 +29,7 @@ ADJUSTMENT_SCHEMA = pa.schema(
         ("agent_value", pa.float64()),  # J_mix(c)
         ("expert_value", pa.float64()),  # J_E(c)
         ("expert_satisfaction", pa.float64()),  # share of demonstrations with a cost <= beta
+        ("multiplier", pa.float64()),  # lambda, the weight of the demonstrations' term
         ("cmse", pa.float64()),  # for the reader only: learning never sees it
     ]
 )

@@ -51,15 +51,15 @@ def draw_constraints(world: Gridworld, values: dict[str, np.ndarray]) -> Figure:
     """`values` holds (runs, 7, 7) for each method, in the order of the panels."""
     figure, axes = panels(1 + len(values), height=1.9)
     true = world.true_on_grid.reshape(world.grid.shape)
-    image = _draw_map(axes[0, 0], world, true, CONSTRAINT_MAP, 1.0)
+    image = draw_map(axes[0, 0], world, true, CONSTRAINT_MAP, 1.0)
     title(axes[0, 0], "True constraint fn.", "0 or 1")
     for ax, (method, runs) in zip(axes[0, 1:], values.items(), strict=True):
-        _draw_map(ax, world, runs.mean(axis=0), CONSTRAINT_MAP, 1.0)
-        _outline(ax, world.constrained)
+        draw_map(ax, world, runs.mean(axis=0), CONSTRAINT_MAP, 1.0)
+        outline(ax, world.constrained)
         error = plus_minus(*mean_and_std(constraint_error(world, runs)))
         title(ax, method_title(method, world.threshold), f"CMSE {error}")
-    _label(axes[0], world)
-    _colour_bar(figure, axes[0, -1], image, "constraint value c(i, j)")
+    label(axes[0], world)
+    colour_bar(figure, axes[0, -1], image, "constraint value c(i, j)")
     return figure
 
 
@@ -69,10 +69,10 @@ def draw_accruals(world: Gridworld, expert: np.ndarray, visited: dict[str, np.nd
     expert_share = 100 * normalised(world.grid, expert)
     highest = max(share.max() for share in (expert_share, *shares.values()))
     figure, axes = panels(1 + len(visited), height=1.9)
-    image = _draw_map(axes[0, 0], world, expert_share, ACCRUAL_MAP, highest)
+    image = draw_map(axes[0, 0], world, expert_share, ACCRUAL_MAP, highest)
     title(axes[0, 0], "Expert accruals", "demonstrations")
     for ax, (method, counts) in zip(axes[0, 1:], visited.items(), strict=True):
-        _draw_map(ax, world, shares[method], ACCRUAL_MAP, highest)
+        draw_map(ax, world, shares[method], ACCRUAL_MAP, highest)
         distances = dissimilarities(world, expert, counts)
         title(
             ax,
@@ -80,13 +80,13 @@ def draw_accruals(world: Gridworld, expert: np.ndarray, visited: dict[str, np.nd
             f"NAD {plus_minus(*mean_and_std(distances))}",
         )
     for ax in axes[0]:
-        _outline(ax, world.constrained)
-    _label(axes[0], world)
-    _colour_bar(figure, axes[0, -1], image, "share of visits [%]")
+        outline(ax, world.constrained)
+    label(axes[0], world)
+    colour_bar(figure, axes[0, -1], image, "share of visits [%]")
     return figure
 
 
-def _colour_bar(figure: Figure, last: Axes, image, label: str) -> None:
+def colour_bar(figure: Figure, last: Axes, image, label: str) -> None:
     """One bar for all panels, beside the last of them and as high as it."""
     bar = figure.colorbar(image, cax=last.inset_axes([1.06, 0, 0.06, 1]), label=label)
     bar.outline.set_visible(False)
@@ -97,8 +97,16 @@ def _footer(sources: Sources, runs: dict[str, np.ndarray]) -> str:
     return f"outline: true constraint, star: goal; {text}"
 
 
-def _draw_map(ax: Axes, world: Gridworld, values: np.ndarray, colours: str, highest: float):
-    image = ax.imshow(values, cmap=colours, vmin=0.0, vmax=highest, interpolation="nearest")
+def draw_map(
+    ax: Axes,
+    world: Gridworld,
+    values: np.ndarray,
+    colours: str,
+    highest: float,
+    lowest: float = 0.0,
+):
+    """Values (7, 7) as coloured cells, with a star on the goal; returns the image."""
+    image = ax.imshow(values, cmap=colours, vmin=lowest, vmax=highest, interpolation="nearest")
     size = values.shape[0]
     ax.set_xticks(np.arange(size))
     ax.set_yticks(np.arange(size))
@@ -119,7 +127,8 @@ def _draw_map(ax: Axes, world: Gridworld, values: np.ndarray, colours: str, high
     return image
 
 
-def _label(axes: np.ndarray, world: Gridworld) -> None:
+def label(axes: np.ndarray, world: Gridworld) -> None:
+    """Name the axes of a row of maps, the rows at the first only."""
     rows, columns = (axis.label for axis in world.grid.axes)
     for ax in axes:
         ax.set_xlabel(columns)
@@ -127,7 +136,7 @@ def _label(axes: np.ndarray, world: Gridworld) -> None:
     axes[0].set_ylabel(rows)
 
 
-def _outline(ax: Axes, cells: np.ndarray) -> None:
+def outline(ax: Axes, cells: np.ndarray) -> None:
     """The border of a set of cells: where the true constraint lies."""
     padded = np.pad(cells, 1)
     across = np.argwhere(padded[1:, 1:-1] != padded[:-1, 1:-1])  # (row above which, column)

@@ -18,6 +18,13 @@ _TABLES = {
     },
 }
 
+# Tables 3 and 4, ICL on Gridworld (A) where moves slip.
+_SLIPS = ("gridworld-a-slip-10", "gridworld-a-slip-30", "gridworld-a-slip-50")
+_SLIP_TABLES = {
+    "cmse": ((0.02, 0.00), (0.03, 0.01), (0.08, 0.00)),
+    "nad": ((0.45, 0.10), (1.13, 0.37), (1.29, 0.20)),
+}
+
 # metric -> (experiment, method) -> (mean, std)
 PAPER: dict[str, dict[tuple[str, str], tuple[float, float]]] = {
     metric: {
@@ -26,4 +33,39 @@ PAPER: dict[str, dict[tuple[str, str], tuple[float, float]]] = {
         for experiment, value in zip(_COLUMNS, row, strict=True)
     }
     for metric, rows in _TABLES.items()
+}
+for _metric, _row in _SLIP_TABLES.items():
+    PAPER[_metric] |= {(name, "icl"): v for name, v in zip(_SLIPS, _row, strict=True)}
+
+# Tables 13 and 14: architecture -> CMSE by environment.
+_BOUNDED = (*_COLUMNS, "ant", "halfcheetah")
+_NOTHING = ((0.00, 0.00),) * 6
+_BOUNDS = {
+    "a1": ((0.03, 0.01), (0.02, 0.01), (0.00, 0.00), (0.01, 0.00), (0.00, 0.00), (0.00, 0.00)),
+    "b": _NOTHING,
+    "c1": _NOTHING,
+    "a2": ((0.06, 0.00), (0.09, 0.01), (0.01, 0.00), (0.02, 0.00), (0.01, 0.00), (0.01, 0.00)),
+    "c2": _NOTHING,
+}
+LOWER_BOUNDS: dict[tuple[str, str], tuple[float, float]] = {
+    (environment, architecture): value
+    for architecture, row in _BOUNDS.items()
+    for environment, value in zip(_BOUNDED, row, strict=True)
+}
+
+# Table 12: minutes of training by environment, for GAIL-Constraint, ICRL and ICL.
+_MINUTES = {
+    "gridworld-a": (7 * 60 + 15, 10 * 60 + 43, 1 * 60 + 16),
+    "gridworld-b": (7 * 60 + 13, 10 * 60 + 37, 1 * 60 + 20),
+    "cartpole-mr": (7 * 60 + 39, 15 * 60 + 56, 9 * 60 + 43),
+    "cartpole-mid": (8 * 60, 16 * 60, 7 * 60 + 40),
+    "highd": (1 * 60 + 47, 3 * 60 + 34, 5 * 60 + 9),
+    "ant": (2 * 60 + 8, 6 * 60 + 48, 6 * 60 + 25),
+    "halfcheetah": (2 * 60 + 32, 7 * 60 + 28, 9 * 60 + 32),
+    "exid": (1 * 60 + 52, 32 * 60 + 20, 2 * 60 + 22),
+}
+MINUTES: dict[tuple[str, str], int] = {
+    (environment, method): minutes
+    for environment, row in _MINUTES.items()
+    for method, minutes in zip(("gail-constraint", "icrl", "icl"), row, strict=True)
 }

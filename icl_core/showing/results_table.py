@@ -1,8 +1,8 @@
-"""Tables 1 and 2: a metric by method and environment, the paper's value beside ours."""
+"""Tables 1 to 4: a metric by method and environment, the paper's value beside ours."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from icl_core.artifacts import read_table
 from icl_core.measuring.metrics import CMSE, METRICS_SCHEMA, NAD
@@ -31,14 +31,47 @@ def nad_table(sources: Sources, experiments: Sequence[str]) -> Table:
     return _from_metrics(sources, experiments, NAD)
 
 
+def slip_cmse_table(sources: Sources, experiments: Sequence[str]) -> Table:
+    """Table 3, and Gridworld (A) without slips beside it."""
+    return _of_slips(sources, experiments, CMSE)
+
+
+def slip_nad_table(sources: Sources, experiments: Sequence[str]) -> Table:
+    """Table 4, and Gridworld (A) without slips beside it."""
+    return _of_slips(sources, experiments, NAD)
+
+
 def _from_metrics(sources: Sources, experiments: Sequence[str], metric: str) -> Table:
     metrics = read_table(sources.metrics(), METRICS_SCHEMA)
     return build(metric, summary(metrics, metric), experiments, sources.scale)
 
 
-def build(metric: str, cells: Cells, experiments: Sequence[str], scale: str) -> Table:
-    """The table of `cells`, keyed (experiment, method), and of the paper's values."""
-    shown = [key for key in {**PAPER[metric], **cells} if key[0] in experiments]
+def _of_slips(sources: Sources, experiments: Sequence[str], metric: str) -> Table:
+    metrics = read_table(sources.metrics(), METRICS_SCHEMA)
+    names = {e: f"p_slip = {sources.worlds[e].slip:g}" for e in experiments}
+    cells = {key: cell for key, cell in summary(metrics, metric).items() if key[1] == "icl"}
+    place = ", Gridworld (A) where moves slip"
+    return build(metric, cells, experiments, sources.scale, names, ("icl",), place)
+
+
+def build(
+    metric: str,
+    cells: Cells,
+    experiments: Sequence[str],
+    scale: str,
+    names: Mapping[str, str] = ENVIRONMENTS,
+    only: Sequence[str] = (),
+    place: str = "",
+) -> Table:
+    """The table of `cells`, keyed (experiment, method), and of the paper's values.
+
+    `names` are the columns' titles, `only` the methods that are shown (all, if none is named).
+    """
+    shown = [
+        key
+        for key in {**PAPER[metric], **cells}
+        if key[0] in experiments and (not only or key[1] in only)
+    ]
     methods = in_order({method for _, method in shown})
     rows = tuple(
         _row(metric, method, experiment, cells.get((experiment, method)))
@@ -46,7 +79,8 @@ def build(metric: str, cells: Cells, experiments: Sequence[str], scale: str) -> 
         for experiment in experiments
         if (experiment, method) in shown
     )
-    return Table(COLUMNS, rows, _markdown(metric, cells, methods, experiments, scale))
+    columns = {e: names.get(e, e) for e in experiments}
+    return Table(COLUMNS, rows, _markdown(metric, cells, methods, columns, scale, place))
 
 
 def _row(metric: str, method: str, experiment: str, ours: Cell | None) -> tuple:
@@ -56,9 +90,15 @@ def _row(metric: str, method: str, experiment: str, ours: Cell | None) -> tuple:
 
 
 def _markdown(
-    metric: str, cells: Cells, methods: Sequence[str], experiments: Sequence[str], scale: str
+    metric: str,
+    cells: Cells,
+    methods: Sequence[str],
+    experiments: Mapping[str, str],
+    scale: str,
+    place: str,
 ) -> str:
-    header = ["Algorithm", "From", *(ENVIRONMENTS.get(name, name) for name in experiments)]
+    """`experiments` gives the columns and their titles."""
+    header = ["Algorithm", "From", *experiments.values()]
     lines = [header, ["---", "---", *("---:" for _ in experiments)]]
     for method in methods:
         name = METHODS.get(method, method)
@@ -70,7 +110,7 @@ def _markdown(
             lines.append([name, _origin(cells, method, experiments), *(c or "-" for c in ours)])
     table = "\n".join(f"| {' | '.join(line)} |" for line in lines)
     run = [METHODS.get(m, m) for m in methods if any((e, m) in cells for e in experiments)]
-    return f"# {TITLES[metric]}\n\n{table}\n\n{_notes(scale, run)}\n"
+    return f"# {TITLES[metric]}{place}\n\n{table}\n\n{_notes(scale, run)}\n"
 
 
 def _notes(scale: str, run: Sequence[str]) -> str:
@@ -82,7 +122,7 @@ def _notes(scale: str, run: Sequence[str]) -> str:
     )
 
 
-def _origin(cells: Cells, method: str, experiments: Sequence[str]) -> str:
+def _origin(cells: Cells, method: str, experiments: Iterable[str]) -> str:
     counts = {len(cells[e, method].seeds) for e in experiments if (e, method) in cells}
     if len(counts) == 1:
         return f"ours, {seeds(counts.pop())}"

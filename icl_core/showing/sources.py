@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from icl_core.environments.world import World
@@ -23,6 +23,7 @@ class Sources:
     scale: str  # named on every picture, lest a quick run pass for the paper's
     worlds: Mapping[str, World]  # by experiment
     paths: tuple[str, ...]
+    settings: Mapping[str, Mapping] = field(default_factory=dict)  # by experiment, if told
 
     def final(self, experiment: str, name: str) -> dict[str, list[Path]]:
         """Files `final/{name}` of each method, the paper's order; groups by their first seed."""
@@ -44,6 +45,22 @@ class Sources:
                 return Path(path)
         return None
 
+    def find(self, pattern: str, **known: str) -> list[tuple[dict[str, str], Path]]:
+        """Files of one of the catalogue's patterns, with what its wildcards stand for.
+
+        `known` fixes some of them, e.g. find(ADJUSTMENTS, experiment="gridworld-a"). Ordered by
+        the wildcards' values, numbers in them as numbers.
+        """
+        for name, value in known.items():
+            pattern = pattern.replace(f"{{{name}}}", value)
+        parts = re.split(r"\{(\w+)\}", pattern)
+        parts[::2] = map(re.escape, parts[::2])
+        parts[1::2] = (f"(?P<{name}>[^/]+)" for name in parts[1::2])
+        wanted = re.compile(rf"(?:^|/){''.join(parts)}$")
+        matches = ((wanted.search(Path(path).as_posix()), Path(path)) for path in self.paths)
+        found = [(match.groupdict(), path) for match, path in matches if match]
+        return sorted(found, key=lambda one: [_natural(value) for value in one[0].values()])
+
     def metrics(self) -> Path:
         """The table of metrics."""
         return next(Path(path) for path in self.paths if Path(path).name == "metrics.parquet")
@@ -55,6 +72,12 @@ class Sources:
             return f"scale: {self.scale}, {seeds(counts[0])}"
         told = ", ".join(f"{method} {seeds(n)}" for method, n in runs.items())
         return f"scale: {self.scale}" + (f"; {told}" if told else "")
+
+
+def _natural(text: str) -> list[tuple[bool, int, str]]:
+    """A key by which 9 comes before 10."""
+    parts = re.findall(r"\d+|\D+", text)
+    return [(p.isdigit(), int(p) if p.isdigit() else 0, p) for p in parts]
 
 
 def seeds(n: int) -> str:

@@ -13,6 +13,7 @@ from icl_core.demonstrations.trajectories import Trajectories
 from icl_core.environments import make_world
 from icl_core.learning.adjustment import (
     AdjustmentSettings,
+    LagrangianLoss,
     SoftLoss,
     Visits,
     descend,
@@ -86,7 +87,8 @@ def test_the_grids_nodes_are_among_the_inputs(name):
 
 def evaluated(loss, c):
     """Gradient at c, and the log of that one step."""
-    return loss.gradient(c), {name: column[0] for name, column in loss.log(c[None]).items()}
+    log = loss.log(c[None], np.array([loss.multiplier]))
+    return loss.gradient(c), {name: column[0] for name, column in log.items()}
 
 
 def torch_loss(agent, expert, weights, c, beta, settings):
@@ -195,6 +197,57 @@ def test_descent_is_that_of_autograd_and_torchs_adam():
         expected.append(value.item())
     log = descend(network, Adam(network.parameters, 1e-2), visits, loss, world.true_on_grid)
     np.testing.assert_allclose(log["loss"], expected, rtol=1e-4)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.sampled_from([0.0, 2.0]), SEEDS)
+def test_lagrangian_and_gradient_are_those_of_autograd(bound, seed):
+    rng = np.random.default_rng(seed)
+    agent, expert = (rng.poisson(0.4, size=(n, 15)).astype(float) for n in (6, 5))
+    weights, c, beta = normalised(rng.random(6)), rng.random(15), rng.uniform(0.5, 4.0)
+    multiplier = rng.uniform(0, 5)
+    chosen = AdjustmentSettings(objective="lagrangian", bound=bound)
+    loss = LagrangianLoss(agent, expert, weights, beta, chosen, np.array([multiplier]))
+    gradient, row = evaluated(loss, c)
+    leaf = torch.tensor(c, requires_grad=True)
+    costs = torch.tensor(agent) @ leaf
+    agents = torch.clamp(costs, max=bound * beta) if bound else costs
+    excess = (torch.tensor(expert) @ leaf).mean() - beta
+    value = multiplier * excess - (torch.tensor(weights) * agents).sum()
+    value.backward()
+    np.testing.assert_allclose(gradient, leaf.grad.numpy(), rtol=1e-10, atol=1e-12)
+    assert row["loss"] == pytest.approx(value.item())
+    assert row["multiplier"] == multiplier
+
+
+def test_the_multiplier_climbs_while_the_expert_is_beyond_beta_and_never_falls_below_zero():
+    expert = np.array([[2.0, 0.0], [0.0, 4.0]])  # mean cost 1 + 2 = 3 at c = 1
+    chosen = AdjustmentSettings(objective="lagrangian", multiplier_rate=0.1)
+    held = np.array([1.0, 7.0])  # another run's lambda beside it
+    loss = LagrangianLoss(np.zeros((1, 2)), expert, np.ones(1), 2.0, chosen, held[:1])
+    loss.follow(np.ones(2))
+    assert held[0] == pytest.approx(1.0 + 0.1 * (3 - 2))
+    for _ in range(10):
+        loss.follow(np.zeros(2))
+    np.testing.assert_array_equal(held, [0.0, 7.0])
+
+
+def test_a_lagrangian_descent_finds_the_multiplier_that_holds_the_expert_at_beta():
+    """Agents share the expert's first half: c may rise there until J_E is beta, not beyond."""
+    world = make_world("gridworld-a")
+    agents, expert = walk(*[(3, j) for j in range(7)]), walk(*[(3, j) for j in range(4)])
+    visits = Visits(world, agents, expert)
+    chosen = AdjustmentSettings(objective="lagrangian", bound=0.0, steps=4000, multiplier_rate=0.01)
+    held = np.ones(1)
+    parts = (*visits.discounted, np.ones(1), world.threshold, chosen, held)
+    network = Networks.initialise(generators([1], "c"), (2, 64, 64, 1))
+    optimiser = Adam(network.parameters, 5e-4)
+    log = descend(network, optimiser, visits, LagrangianLoss(*parts), world.true_on_grid)
+    late = slice(2000, None)
+    assert log["expert_value"][late].mean() == pytest.approx(world.threshold, abs=0.15)
+    assert log["multiplier"][late].mean() == pytest.approx(1.0, abs=0.4)  # J_mix' / J_E' there
+    assert log["agent_value"][late].mean() > 3.0 + 0.5 * world.threshold
+    assert held[0] == log["multiplier"][-1]
 
 
 def test_normalised_weights():

@@ -1,16 +1,29 @@
 """A results tree with made-up but plausible content, to draw from."""
 
+from functools import cache
+
 import numpy as np
 import pyarrow as pa
 
 from icl_core.artifacts import write_table, write_tensors
+from icl_core.configuration import resolve
 from icl_core.demonstrations.files import SCHEMA
 from icl_core.environments import WORLDS, make_world
+from icl_core.learning.icl.states import PolicyState
+from icl_core.learning.logs import ADJUSTMENT_SCHEMA, log_table
 from icl_core.learning.networks import Networks
+from icl_core.learning.supervised import FitSettings, fit_true_constraint
 from icl_core.measuring.loading import ROLLOUTS_SCHEMA
 from icl_core.measuring.metrics import concatenate, metric_rows
+from icl_core.randomness import generators
 from icl_core.showing.loading import TRAINING_SCHEMA
 from icl_core.showing.sources import Sources
+from icl_core.showing.training_times import RULES
+from tests import test_configuration as settings_files
+
+CONFIG = settings_files.CONFIG
+EXPERIMENTS = resolve({**CONFIG, "scale": "quick"}, settings_files.SCHEMA).experiments
+ITERATIONS = 3
 
 
 def make_results(root, methods=("icl",), groups=((1, 2),), epochs=120):
@@ -20,16 +33,81 @@ def make_results(root, methods=("icl",), groups=((1, 2),), epochs=120):
         folder = root / "demonstrations" / name
         write_table(folder / "training.parquet", training(world, epochs), {})
         write_table(folder / "trajectories.parquet", steps(world, [0], 25), {})
-        for method in methods:
+    for name, experiment in EXPERIMENTS.items():
+        world = world_of(experiment)
+        for method in methods if name in WORLDS else ("icl",):
             for first, last in groups:
                 seeds = list(range(first, last + 1))
                 final = root / "runs" / name / method / f"seeds-{first}-{last}" / "final"
-                networks = fitted(world, seeds, method)
+                networks = fitted(make_world(world.name), seeds, method)
                 write_tensors(final / "constraint.safetensors", networks.tensors(), {})
-                write_table(final / "rollouts.parquet", steps(world, seeds, 25, seeded=True), {})
-    write_table(root / "metrics.parquet", metrics(methods), {})
+                if name in WORLDS:
+                    rollouts = steps(world, seeds, 25, seeded=True)
+                    write_table(final / "rollouts.parquet", rollouts, {})
+                if method == "icl":
+                    write_iterations(final.parent, world, seeds, networks)
+                write_benchmarks(root / "benchmarks", name, method, final.parent.name)
+    write_architectures(root / "architectures", groups)
+    write_table(root / "metrics.parquet", metrics(methods, groups), {})
     paths = sorted(str(path) for path in root.rglob("*") if path.is_file())
-    return Sources("quick", {name: make_world(name) for name in WORLDS}, tuple(paths))
+    worlds = {name: world_of(experiment) for name, experiment in EXPERIMENTS.items()}
+    settings = {name: told(experiment, methods) for name, experiment in EXPERIMENTS.items()}
+    return Sources("quick", worlds, tuple(paths), settings)
+
+
+def world_of(experiment):
+    world = make_world(experiment.environment, **experiment.world)
+    world.threshold = experiment.learning["threshold"] or world.threshold
+    return world
+
+
+def told(experiment, methods):
+    """Everything that an experiment was run with."""
+    sections = {s: getattr(experiment, s) for s in ("demonstrations", "learning", "measuring")}
+    return {"methods": [m for m in experiment.methods if m in methods], "seeds": [1, 2], **sections}
+
+
+def write_iterations(folder, world, seeds, networks):
+    """What the iterations of ICL leave behind, as far as figures read it."""
+    rng = np.random.default_rng(0)
+    write_tensors(
+        folder / "iteration-00" / "constraint.safetensors",
+        Networks.blank(len(seeds), networks.sizes).tensors("constraint."),
+        {},
+    )
+    policy = Networks.initialise(generators(seeds, "policy"), (2, 8, 8))
+    state = PolicyState(policy, policy, np.ones(len(seeds)))
+    for iteration in range(1, ITERATIONS + 1):
+        one = folder / f"iteration-{iteration:02d}"
+        write_tensors(one / "constraint.safetensors", networks.tensors("constraint."), {})
+        if world.name.startswith("gridworld"):
+            write_tensors(one / "policy.safetensors", state.tensors(), {})
+        columns = {name: rng.random((40, len(seeds))) for name in ADJUSTMENT_SCHEMA.names[2:]}
+        write_table(one / "adjustment.parquet", log_table(ADJUSTMENT_SCHEMA, columns, seeds), {})
+
+
+def write_benchmarks(folder, experiment, method, group):
+    """Ten seconds of wall time and eight of CPU for every job."""
+    parts = [f"{rule}/{experiment}/{group}.tsv" for rule in RULES[method]]
+    if method == "icl":
+        parts = [part for part in parts if part.split("/")[0] not in ("constrained_rl", "adjust")]
+        parts += [
+            f"{rule}/{experiment}/{group}/iteration-{i:02d}.tsv"
+            for rule in ("constrained_rl", "adjust")
+            for i in range(1, ITERATIONS + 1)
+        ]
+    for part in parts:
+        (folder / part).parent.mkdir(parents=True, exist_ok=True)
+        (folder / part).write_text("s\th:m:s\tcpu_time\n10.0\t0:00:10\t8.0\n")
+
+
+def write_architectures(folder, groups):
+    for name in WORLDS:
+        for shape in CONFIG["architectures"]["hidden"]:
+            for first, last in groups:
+                settings = FitSettings((4,), 1e-2, 20)
+                _, log = fit_true_constraint(make_world(name), range(first, last + 1), settings)
+                write_table(folder / name / shape / f"seeds-{first}-{last}.parquet", log, {})
 
 
 def training(world, epochs):
@@ -94,7 +172,14 @@ def one_path(world, rng):
 
 
 def fitted(world, seeds, method):
+    """Networks that know a little of the true constraint; the same for the same arguments."""
+    return _fitted(world.name, tuple(seeds), method).copy()
+
+
+@cache
+def _fitted(name, seeds, method):
     """Networks fitted a little (plain gradient descent) to a blurred true constraint."""
+    world = make_world(name)
     networks = Networks.initialise(
         [np.random.default_rng(seed) for seed in seeds], (world.input_size, 64, 64, 1)
     )
@@ -108,14 +193,16 @@ def fitted(world, seeds, method):
     return networks
 
 
-def metrics(methods):
+def metrics(methods, groups):
     rng = np.random.default_rng(0)
+    seeds = [seed for first, last in groups for seed in range(first, last + 1)]
     parts = []
-    for name in WORLDS:
-        for method in methods:
+    for name in EXPERIMENTS:
+        for method in methods if name in WORLDS else ("icl",):
             for metric, size in (("cmse", 0.1), ("nad", 2.0)):
-                values = size * rng.uniform(0.2, 1.5, size=2)
-                rows = (name, name, method, metric, [1, 2], values)
-                parts.append(metric_rows(*rows, iteration=10, reported=True))
-                parts.append(metric_rows(*rows, iteration=1, reported=False))
+                for iteration in range(ITERATIONS + 2):
+                    values = size * rng.uniform(0.2, 1.5, size=len(seeds))
+                    last = iteration == ITERATIONS + 1
+                    rows = (name, name, method, metric, seeds, values)
+                    parts.append(metric_rows(*rows, iteration=iteration, reported=last))
     return concatenate(parts)

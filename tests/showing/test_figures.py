@@ -6,9 +6,19 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from icl_core.artifacts import read_table
 from icl_core.environments import make_world
+from icl_core.learning.logs import ADJUSTMENT_SCHEMA
 from icl_core.measuring.loading import constraint_on_grid, expert_visits, rollout_visits
-from icl_core.showing import environment_sketches, grid_maps, position_curves
+from icl_core.measuring.metrics import METRICS_SCHEMA
+from icl_core.showing import (
+    direction,
+    environment_sketches,
+    grid_maps,
+    lagrangian,
+    position_curves,
+)
+from icl_core.showing.ablation_curves import errors_by_iteration
 from icl_core.showing.catalogue import CATALOGUE
 from icl_core.showing.expert_training import reward_figure, running_mean
 from icl_core.showing.naming import in_order, method_title
@@ -80,6 +90,7 @@ def test_pictures_say_their_scale_and_seeds(sources, all_methods):
     for name in FIGURES:
         if name != "figure-12-environments":  # shows no result
             seeds = "1 seed" if "expert" in name else "2 seeds"
+            seeds = "seed 1" if "direction" in name else seeds
             assert any(f"scale: quick, {seeds}" in text for text in texts(draw(name, sources)))
     told = texts(draw("figure-18-constraint-gridworld-b", all_methods))
     assert any("scale: quick, 3 seeds" in text for text in told)
@@ -168,6 +179,68 @@ def test_loaders_give_what_was_stored(sources):
     assert expert_visits(demonstrations, world).shape == (49, 2)
     rollouts = sources.final("cartpole-mid", "rollouts.parquet")["icl"]
     assert rollout_visits(rollouts, world).shape == (2, 49, 2)
+
+
+def test_ablation_curves_are_the_unreported_errors_in_order(sources):
+    table = read_table(sources.metrics(), METRICS_SCHEMA)
+    errors = errors_by_iteration(table, "cartpole-mr-no-mixture")
+    assert errors.shape == (2, 5 - 1)
+    wanted = {
+        (row["seed"], row["iteration"]): row["value"]
+        for row in table.to_pylist()
+        if row["experiment"] == "cartpole-mr-no-mixture" and row["metric"] == "cmse"
+    }
+    assert errors[1, 3] == wanted[2, 3] and errors[0, 0] == wanted[1, 0]
+    figure = draw("figure-05-ablations", sources)
+    lines = {line.get_label(): line for line in figure.axes[2].lines}
+    np.testing.assert_allclose(lines["no mixture, no reweighting"].get_ydata(), errors.mean(axis=0))
+    assert figure.axes[2].get_title().strip() == "CartPole (MR)"
+
+
+def test_sweeps_name_their_setting(sources):
+    titles = {
+        number: [ax.get_title().strip() for ax in draw(name, sources).axes if ax.get_title()]
+        for number, name in ((6, "figure-06-slip"), (9, "figure-09-thresholds-gridworld-b"))
+    }
+    assert titles[6] == [f"$p_{{slip}}={p}$" for p in ("0", "0.1", "0.3", "0.5")]
+    betas = [rf"ICL ($\beta={beta}$)" for beta in ("0.99", "2.99", "5.99")]
+    assert titles[9] == ["True constraint fn.", *betas]
+
+
+def test_adjustment_logs_are_put_end_to_end(sources):
+    log = lagrangian.adjustment_log(sources, "gridworld-a-lagrangian")
+    assert sorted(log) == [1, 2]
+    assert len(log[1]["multiplier"]) == 3 * 40
+    first = next(p for p in sources.paths if "lagrangian/icl/seeds-1-2/iteration-01/adj" in p)
+    stored = read_table(first, ADJUSTMENT_SCHEMA)
+    np.testing.assert_array_equal(
+        log[2]["expert_satisfaction"][:40], stored["expert_satisfaction"].to_numpy()[40:]
+    )
+
+
+def test_thinning_keeps_every_value_but_an_incomplete_end():
+    steps, spans = lagrangian.thinned(np.arange(1003.0), points=100)
+    assert spans.shape == (91, 11) and spans[0, 0] == 0 and spans[-1, -1] == 91 * 11 - 1
+    assert steps[0] == 6  # of steps 1 to 11
+    steps, spans = lagrangian.thinned(np.arange(7.0), points=100)
+    np.testing.assert_array_equal(steps, np.arange(1, 8))
+
+
+def test_direction_marks_who_goes_where_and_shows_the_change():
+    world = make_world("gridworld-a")
+    expert, agent, before, after = (np.zeros((7, 7)) for _ in range(4))
+    expert[0] = agent[:, 0] = 1 / 7
+    before[:], after[3, 0] = 0.5, 1.0
+    figure = direction.draw_direction(world, expert, agent, before, after)
+    change = figure.axes[2].images[0]
+    np.testing.assert_array_equal(change.get_array(), after - before)
+    assert change.get_clim() == (-1.0, 1.0)
+    rings, dots = (
+        {tuple(point) for point in marks.get_offsets().tolist()}
+        for marks in figure.axes[2].collections[:2]
+    )
+    assert rings == {(0.0, float(i)) for i in range(7)}
+    assert dots == {(float(j), 0.0) for j in range(7)}
 
 
 def test_order_of_methods_and_their_titles():

@@ -17,6 +17,7 @@ from icl_core.learning.icl.states import ICLSettings
 from icl_core.learning.icrl import ICRLSettings
 from icl_core.learning.on_policy import OnPolicySettings
 from icl_core.learning.ppo import PPOSettings
+from icl_core.showing.catalogue import ITEMS
 
 ROOT = Path(__file__).parents[2]
 CONFIG = yaml.safe_load((ROOT / "config.yaml").read_text())
@@ -29,13 +30,16 @@ def test_every_scale_resolves(checkout, scale):
     config = {**CONFIG, **CONFIG["scales"][scale]}
     iterations = config["learning"].get("icl", CONFIG["learning"]["icl"])["iterations"]
     groups = -(-len(config["seeds"]) // config["stack"])
-    runs = 4 * groups
-    assert jobs["expert"] == 4
-    assert jobs["density"] == jobs["initial_constraint"] == jobs["conclude"] == runs
-    assert jobs["constrained_rl"] == jobs["adjust"] == runs * iterations
-    assert jobs["gail_constraint"] == jobs["icrl"] == runs
-    assert jobs["metrics"] == 3 * runs
-    assert (jobs["figure"], jobs["table"]) == (11, 4)
+    main, variants = 4 * groups, sum(len(v["of"]) for v in CONFIG["variants"].values()) * groups
+    experts = 4 + 3  # three worlds that slip have experts of their own
+    assert jobs["expert"] == experts
+    assert jobs["density"] == experts * groups  # as many as there are sets of demonstrations
+    assert jobs["initial_constraint"] == jobs["conclude"] == main + variants
+    assert jobs["constrained_rl"] == jobs["adjust"] == (main + variants) * iterations
+    assert jobs["gail_constraint"] == jobs["icrl"] == main
+    assert jobs["metrics"] == 3 * main + variants
+    kinds = [item.kind for item in ITEMS]
+    assert (jobs["figure"], jobs["table"]) == (kinds.count("figure"), kinds.count("table"))
     assert not (checkout.path / "results").exists()
 
 

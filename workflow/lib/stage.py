@@ -45,10 +45,7 @@ class Stage:
 
     def world(self) -> World:
         """The environment, with the threshold of this experiment where it has one of its own."""
-        world = make_world(self.settings["environment"], **self.settings["world"])
-        if self.settings.get("threshold") is not None:
-            world.threshold = self.settings["threshold"]
-        return world
+        return world_of(self.settings)
 
     def progress(self, total: int) -> Progress:
         """Progress of this job, named by its rule and wildcards."""
@@ -58,6 +55,14 @@ class Stage:
         """What every artifact of this job says of its making."""
         seeds = self.settings.get("seeds", [])
         return make_provenance(self._code, self.settings, _files(self.input), seeds)
+
+
+def world_of(settings: Mapping) -> World:
+    """The world that a job's settings name, with a threshold of their own where they give one."""
+    world = make_world(settings["environment"], **settings["world"])
+    if settings.get("threshold") is not None:
+        world.threshold = settings["threshold"]
+    return world
 
 
 def build(settings: type[T], section: Mapping) -> T:

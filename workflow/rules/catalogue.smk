@@ -1,6 +1,13 @@
 """What figures and tables need, from the catalogue of the paper's items."""
 
-from icl_core.showing.catalogue import CATALOGUE, DEMONSTRATIONS, METRICS, TRAINING
+from icl_core.showing.catalogue import CATALOGUE
+from icl_core.showing.catalogue.item import (
+    ARCHITECTURES,
+    DEMONSTRATIONS,
+    METRICS,
+    TIMES,
+    TRAINING,
+)
 
 
 def shown(kind):
@@ -36,12 +43,43 @@ def expanded(pattern, experiment):
     if pattern in (TRAINING, DEMONSTRATIONS):
         # An expert that was not trained here has no training curve.
         missing = pattern == TRAINING and experiment.demonstrations_file
-        return [] if missing else [pattern.format(experiment=experiment.name)]
+        return [] if missing else [pattern.format(experiment=experiment.demonstrator)]
+    if pattern == TIMES:
+        return [path for method in experiment.methods for path in times(method, experiment)]
     return [
-        pattern.format(experiment=experiment.name, method=method, group=group)
-        for method in experiment.methods
+        pattern.format(experiment=experiment.name, group=group, **rest)
+        for rest in filled(pattern, experiment)
         for group in CONFIG.groups
     ]
+
+
+def filled(pattern, experiment):
+    """What a pattern's own wildcard stands for, one mapping for each of its values."""
+    if pattern == ARCHITECTURES:
+        known = experiment.name in CONFIG.architectures["environments"]
+        return [{"architecture": name} for name in CONFIG.architectures["hidden"] if known]
+    if "{iteration}" in pattern:
+        return [{"iteration": f"{i:02d}"} for i in range(1, experiment.iterations + 1)]
+    return [{"method": method} for method in experiment.methods] if "{method}" in pattern else [{}]
+
+
+def times(method, experiment):
+    """The benchmark files of a method's jobs."""
+    rules = {"icl": ["initial_constraint", "conclude"]}.get(method, [method.replace("-", "_")])
+    found = [
+        f"{TIMES}.tsv".format(rule=rule, experiment=experiment.name, group="{group}")
+        for rule in rules
+    ]
+    if method == "icl":
+        steps = [f"{TIMES}/iteration-{i:02d}.tsv" for i in range(1, experiment.iterations + 1)]
+        for rule in ("constrained_rl", "adjust"):
+            found += [
+                step.format(rule=rule, experiment=experiment.name, group="{group}")
+                for step in steps
+            ]
+        owner = density_owner(experiment).name
+        found.append(f"{TIMES}.tsv".format(rule="density", experiment=owner, group="{group}"))
+    return [path.format(group=group) for path in found for group in CONFIG.groups]
 
 
 def item_settings(wildcards):
@@ -51,7 +89,28 @@ def item_settings(wildcards):
     return {
         "scale": CONFIG.scale,
         "showing": CONFIG.showing if item.kind == "figure" else {},
-        "worlds": {e.name: [e.environment, e.world] for e in known},
+        "worlds": {e.name: world_settings(e) for e in known},
+        "experiments": {e.name: all_settings(e) for e in known} if item.told_settings else {},
+    }
+
+
+def world_settings(experiment):
+    """What makes an experiment's world."""
+    return {
+        "environment": experiment.environment,
+        "world": experiment.world,
+        "threshold": experiment.learning["threshold"],
+    }
+
+
+def all_settings(experiment):
+    """Everything that an experiment was run with, for the tables that tell it."""
+    return {
+        "methods": list(experiment.methods),
+        "seeds": [seed for group in CONFIG.groups.values() for seed in group],
+        "demonstrations": experiment.demonstrations,
+        "learning": experiment.learning,
+        "measuring": experiment.measuring,
     }
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import yaml
 from icl_core.code_digest import code_digest
-from icl_core.configuration import resolve, stage_settings
+from icl_core.configuration import fit_settings_of, resolve, stage_settings
 from icl_core.errors import InputError
 from workflow.lib.stale_locks import clear_stale_locks
 
@@ -52,7 +52,8 @@ RUN = f"{RESULTS}/runs/{{experiment}}/icl/seeds-{{group}}"
 RUN_OF_METHOD = f"{RESULTS}/runs/{{experiment}}/{{method}}/seeds-{{group}}"
 METHODS = sorted({m for e in CONFIG.experiments.values() for m in e.methods})
 IMPORTED = [e.name for e in CONFIG.experiments.values() if e.demonstrations_file]
-GENERATED = [name for name in CONFIG.experiments if name not in IMPORTED]
+SHARING = [e.name for e in CONFIG.experiments.values() if e.demonstrations_of]
+GENERATED = [name for name in CONFIG.experiments if name not in IMPORTED + SHARING]
 
 if workflow.is_main_process:
     clear_stale_locks(Path(".snakemake"))
@@ -78,6 +79,11 @@ def settings_of(stage):
     return settings
 
 
+def fit_settings(wildcards):
+    """The settings of a fit to a true constraint."""
+    return fit_settings_of(CONFIG, wildcards.environment, wildcards.architecture, wildcards.group)
+
+
 def code_of(script, *modules):
     """Digest of a script and of everything of ours that it imports."""
     return code_digest(SCRIPTS / script, [ROOT], modules)
@@ -97,10 +103,29 @@ def final_of(method):
 # Input functions
 
 
+def demonstrations(wildcards):
+    """The trajectories that an experiment learns from: its own, or those that it shares."""
+    name = CONFIG.experiments[wildcards.experiment].demonstrator
+    return f"{RESULTS}/demonstrations/{name}/trajectories.parquet"
+
+
 def in_run(wildcards, paths):
     """Paths inside a run's directory."""
     run = RUN.format(experiment=wildcards.experiment, group=wildcards.group)
     return [f"{run}/{path}" for path in paths]
+
+
+def density_owner(experiment):
+    """Who fits the density: of experiments with the same demonstrations and settings, one does."""
+    other = CONFIG.experiments[experiment.demonstrator]
+    same = stage_settings(experiment, "density") == stage_settings(other, "density")
+    return other if same and "icl" in other.methods else experiment
+
+
+def density_of_demonstrations(wildcards):
+    """The density of the demonstrations that an experiment learns from."""
+    owner = density_owner(CONFIG.experiments[wildcards.experiment])
+    return f"{RUN}/density.safetensors".format(experiment=owner.name, group=wildcards.group)
 
 
 def previous_constraint(wildcards):

@@ -9,7 +9,7 @@ killed goes on from the state that it saved beside its outputs.
 
 rule density:
     input:
-        demonstrations=rules.expert.output.trajectories,
+        demonstrations=demonstrations,
     output:
         f"{RUN}/density.safetensors",
     log:
@@ -45,7 +45,7 @@ rule initial_constraint:
 
 rule constrained_rl:
     input:
-        demonstrations=rules.expert.output.trajectories,
+        demonstrations=demonstrations,
         constraint=previous_constraint,
     output:
         policy=f"{RUN}/iteration-{{iteration}}/policy.safetensors",
@@ -68,8 +68,8 @@ rule constrained_rl:
 
 rule adjust:
     input:
-        demonstrations=rules.expert.output.trajectories,
-        density=rules.density.output[0],
+        demonstrations=demonstrations,
+        density=density_of_demonstrations,
         policies=policies_so_far,
         constraint=previous_constraint,
     output:
@@ -93,7 +93,7 @@ rule adjust:
 
 rule conclude:
     input:
-        demonstrations=rules.expert.output.trajectories,
+        demonstrations=demonstrations,
         constraints=all_constraints,
         policies=all_policies,
     output:
@@ -114,7 +114,7 @@ rule conclude:
 
 rule gail_constraint:
     input:
-        demonstrations=rules.expert.output.trajectories,
+        demonstrations=demonstrations,
     output:
         **final_of("gail-constraint"),
     log:
@@ -133,7 +133,7 @@ rule gail_constraint:
 
 rule icrl:
     input:
-        demonstrations=rules.expert.output.trajectories,
+        demonstrations=demonstrations,
     output:
         **final_of("icrl"),
     log:

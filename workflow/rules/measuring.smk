@@ -3,7 +3,7 @@
 
 rule metrics:
     input:
-        demonstrations=rules.expert.output.trajectories,
+        demonstrations=demonstrations,
         constraints=iteration_constraints,
         policies=iteration_policies,
         constraint=f"{RUN_OF_METHOD}/final/constraint.safetensors",

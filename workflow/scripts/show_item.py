@@ -1,20 +1,17 @@
 """Draw a figure or set a table."""
 
-from icl_core.environments import make_world
 from icl_core.showing.catalogue import CATALOGUE
 from icl_core.showing.show import show
 from icl_core.showing.sources import Sources
-from workflow.lib.stage import Stage, run
+from workflow.lib.stage import Stage, run, world_of
 
 
 def main(stage: Stage) -> None:
     """Find the item in the catalogue and make it."""
     item = CATALOGUE[stage.wildcards[0]]
-    worlds = {
-        experiment: make_world(environment, **settings)
-        for experiment, (environment, settings) in stage.settings["worlds"].items()
-    }
-    sources = Sources(stage.settings["scale"], worlds, tuple(stage.input))
+    worlds = {name: world_of(settings) for name, settings in stage.settings["worlds"].items()}
+    told = stage.settings["experiments"]
+    sources = Sources(stage.settings["scale"], worlds, tuple(stage.input), told)
     show(item, sources, list(stage.output), **stage.settings["showing"])
 
 

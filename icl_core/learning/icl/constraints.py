@@ -11,6 +11,7 @@ from icl_core.demonstrations.trajectories import Trajectories
 from icl_core.environments.world import World
 from icl_core.learning.adjustment import (
     AdjustmentSettings,
+    LagrangianLoss,
     SoftLoss,
     Visits,
     descend,
@@ -91,6 +92,8 @@ class _Run:
     def adjust(self) -> dict[str, np.ndarray]:
         """All rounds of one adjustment; returns the log's columns, (steps,) each."""
         self._weigh_newcomers()
+        if self.iteration == 1:
+            self.state.multipliers[self.run] = self.settings.multiplier_initial
         row = slice(self.run, self.run + 1)
         network = Networks(self.state.networks.sizes, self.state.networks.parameters[row])
         optimiser = Adam(network.parameters, self.settings.learning_rate)
@@ -99,11 +102,16 @@ class _Run:
         rounds = []
         for agents in self._sampled_agents():
             visits = Visits(self.world, agents, self.demonstrations)
-            loss = SoftLoss(
-                *visits.discounted, self._weights(visits), self.world.threshold, self.settings
-            )
+            loss = self._loss(visits)
             rounds.append(descend(network, optimiser, visits, loss, self.world.true_on_grid))
         return {name: np.concatenate([log[name] for log in rounds]) for name in rounds[0]}
+
+    def _loss(self, visits: Visits) -> SoftLoss:
+        """The objective of a round."""
+        parts = (*visits.discounted, self._weights(visits), self.world.threshold, self.settings)
+        if self.settings.objective == "soft":
+            return SoftLoss(*parts)
+        return LagrangianLoss(*parts, self.state.multipliers[self.run : self.run + 1])
 
     def _weigh_newcomers(self) -> None:
         """w of this iteration's policies: mean dissimilarity of fresh rollouts (lines 4 and 5)."""
@@ -158,5 +166,4 @@ class _Run:
 def _members(policies: Sequence[PolicyState], run: int, snapshots: int) -> Networks:
     """One run's policies of all iterations as a stack: half-way and final, or final only."""
     stacks = [s for p in policies for s in ((p.halfway, p.final) if snapshots == 2 else (p.final,))]
-    parameters = np.stack([stack.parameters[run] for stack in stacks])
-    return Networks(stacks[0].sizes, parameters)
+    return stacks[0].like(np.stack([stack.parameters[run] for stack in stacks]))

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from icl_core.environments.world import World
-from icl_core.learning.constrained_rl import ConstraintFunction
+from icl_core.learning.costs import ConstraintFunction
 from icl_core.learning.networks import Networks, sigmoid
 from icl_core.randomness import generators
 
@@ -38,6 +38,7 @@ class ConstraintState:
     steps: np.ndarray  # (runs,) Adam's clock
     weights: np.ndarray  # (runs, policies so far) dissimilarity of the mixture's members
     stopped: np.ndarray  # (runs,) 1 where NAD reached the tolerance
+    multipliers: np.ndarray  # (runs,) lambda of a Lagrangian adjustment, which outlives it too
 
     def function(self) -> ConstraintFunction:
         """The function c on (runs, n, inputs)."""
@@ -45,7 +46,7 @@ class ConstraintState:
 
     def pick(self, runs: Sequence[int]) -> ConstraintState:
         """Copies of some of the runs."""
-        rest = (self.first, self.second, self.steps, self.weights, self.stopped)
+        rest = (self.first, self.second, self.steps, self.weights, self.stopped, self.multipliers)
         return ConstraintState(self.networks.pick(runs), *(part[list(runs)] for part in rest))
 
     def grown(self, policies: int, stopped: np.ndarray) -> ConstraintState:
@@ -54,7 +55,8 @@ class ConstraintState:
         weights = np.zeros((runs, policies))
         weights[:, :known] = self.weights
         moments = (self.first.copy(), self.second.copy(), self.steps.copy())
-        return ConstraintState(self.networks.copy(), *moments, weights, stopped.astype(np.uint8))
+        rest = (weights, stopped.astype(np.uint8), self.multipliers.copy())
+        return ConstraintState(self.networks.copy(), *moments, *rest)
 
     def tensors(self) -> dict[str, np.ndarray]:
         """Named arrays for a checkpoint."""
@@ -64,6 +66,7 @@ class ConstraintState:
             "adam.steps": self.steps,
             "weights": self.weights,
             "stopped": self.stopped,
+            "multipliers": self.multipliers,
         }
 
     @classmethod
@@ -71,7 +74,7 @@ class ConstraintState:
         """The inverse of `tensors`."""
         networks = Networks.from_tensors(named, "constraint.")
         adam = (named[f"adam.{name}"] for name in ("first", "second", "steps"))
-        return cls(networks, *adam, named["weights"], named["stopped"])
+        return cls(networks, *adam, named["weights"], named["stopped"], named["multipliers"])
 
 
 @dataclass(frozen=True)
@@ -115,4 +118,4 @@ def initial_constraint(
     networks = Networks.initialise(rngs, (world.input_size, *hidden, 1))
     blank, runs = np.zeros_like(networks.parameters), len(seeds)
     counters = np.zeros(runs, np.int64), np.zeros((runs, 0)), np.zeros(runs, np.uint8)
-    return ConstraintState(networks, blank, blank.copy(), *counters)
+    return ConstraintState(networks, blank, blank.copy(), *counters, np.zeros(runs))

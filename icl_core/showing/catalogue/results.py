@@ -1,75 +1,17 @@
-"""Every figure and table of the paper that we make, and what each is made from.
-
-The workflow reads this to know its targets and inputs, so nothing heavy is
-imported here and a drawing function is named, not imported: editing one
-changes the digest of its own items and of nothing else.
-"""
+"""Tables 1 and 2 and their figures: methods and synthetic environments."""
 
 from __future__ import annotations
 
-import importlib
-from collections.abc import Callable
-from dataclasses import dataclass
-
-GRIDWORLDS = ("gridworld-a", "gridworld-b")
-CARTPOLES = ("cartpole-mr", "cartpole-mid")
-SYNTHETIC = GRIDWORLDS + CARTPOLES
-
-# What an item may be made from, as paths under results/{scale}/.
-TRAINING = "demonstrations/{experiment}/training.parquet"
-DEMONSTRATIONS = "demonstrations/{experiment}/trajectories.parquet"
-CONSTRAINT = "runs/{experiment}/{method}/seeds-{group}/final/constraint.safetensors"
-ROLLOUTS = "runs/{experiment}/{method}/seeds-{group}/final/rollouts.parquet"
-METRICS = "metrics.parquet"
-
-
-@dataclass(frozen=True)
-class Item:
-    """A figure or table. `name` is the stem of its files."""
-
-    kind: str  # "figure" or "table"
-    number: int  # in the paper
-    slug: str
-    title: str
-    category: str  # chapter of the report page
-    needs: tuple[str, ...]  # patterns from above
-    experiments: tuple[str, ...]
-    address: str  # "module:function" of what draws it
-    suffix: str = ""  # "b": ours, beside the paper's item of that number
-
-    @property
-    def id(self) -> str:
-        return f"{self.kind}-{self.number:02d}{self.suffix}"
-
-    @property
-    def label(self) -> str:
-        """As a caption calls it, "Table 1b"."""
-        return f"{self.kind.title()} {self.number}{self.suffix}"
-
-    @property
-    def name(self) -> str:
-        return f"{self.id}-{self.slug}"
-
-    @property
-    def caption(self) -> str:
-        """File name of the caption in workflow/report/."""
-        return f"{self.id}.rst"
-
-    @property
-    def module(self) -> str:
-        """The module that draws it: what the item's code digest must cover."""
-        return self.address.partition(":")[0]
-
-    @property
-    def outputs(self) -> tuple[str, ...]:
-        """Paths under results/{scale}/."""
-        endings = ("svg", "png") if self.kind == "figure" else ("csv", "md")
-        return tuple(f"{self.kind}s/{self.name}.{ending}" for ending in endings)
-
-    def load(self) -> Callable:
-        """The drawing function: (Sources, experiments) -> Figure or Table."""
-        module, _, function = self.address.partition(":")
-        return getattr(importlib.import_module(module), function)
+from icl_core.showing.catalogue.item import (
+    CONSTRAINT,
+    DEMONSTRATIONS,
+    GRIDWORLDS,
+    METRICS,
+    ROLLOUTS,
+    SYNTHETIC,
+    TRAINING,
+    Item,
+)
 
 
 def _constraints_and_accruals(number: int, experiment: str, title: str) -> tuple[Item, Item]:
@@ -98,7 +40,7 @@ def _constraints_and_accruals(number: int, experiment: str, title: str) -> tuple
     return constraint, accruals
 
 
-ITEMS = (
+RESULTS = (
     Item(
         "table",
         1,
@@ -176,5 +118,3 @@ ITEMS = (
     *_constraints_and_accruals(20, "cartpole-mr", "CartPole (MR)"),
     *_constraints_and_accruals(22, "cartpole-mid", "CartPole (Mid)"),
 )
-
-CATALOGUE: dict[str, Item] = {item.name: item for item in ITEMS}

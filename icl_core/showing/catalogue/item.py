@@ -1,0 +1,80 @@
+"""What the catalogue says of an item, and the names that it uses for what items are made from."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from dataclasses import dataclass
+
+GRIDWORLDS = ("gridworld-a", "gridworld-b")
+CARTPOLES = ("cartpole-mr", "cartpole-mid")
+SYNTHETIC = GRIDWORLDS + CARTPOLES
+
+# What an item may be made from, as paths under results/{scale}/.
+TRAINING = "demonstrations/{experiment}/training.parquet"
+DEMONSTRATIONS = "demonstrations/{experiment}/trajectories.parquet"
+CONSTRAINT = "runs/{experiment}/{method}/seeds-{group}/final/constraint.safetensors"
+ROLLOUTS = "runs/{experiment}/{method}/seeds-{group}/final/rollouts.parquet"
+METRICS = "metrics.parquet"
+# Of ICL, the first iteration: what it starts from, learns and ends with.
+FIRST_CONSTRAINTS = (
+    "runs/{experiment}/icl/seeds-{group}/iteration-00/constraint.safetensors",
+    "runs/{experiment}/icl/seeds-{group}/iteration-01/constraint.safetensors",
+)
+FIRST_POLICY = "runs/{experiment}/icl/seeds-{group}/iteration-01/policy.safetensors"
+# Of ICL, once for every iteration that there is.
+ADJUSTMENTS = "runs/{experiment}/icl/seeds-{group}/iteration-{iteration}/adjustment.parquet"
+# Lower bounds of CMSE, once for every {architecture} of the configuration.
+ARCHITECTURES = "architectures/{experiment}/{architecture}/seeds-{group}.parquet"
+# How long the jobs of a method took: all of them, for every iteration.
+TIMES = "benchmarks/{rule}/{experiment}/seeds-{group}"
+
+
+@dataclass(frozen=True)
+class Item:
+    """A figure or table. `name` is the stem of its files."""
+
+    kind: str  # "figure" or "table"
+    number: int  # in the paper
+    slug: str
+    title: str
+    category: str  # chapter of the report page
+    needs: tuple[str, ...]  # patterns from above
+    experiments: tuple[str, ...]
+    address: str  # "module:function" of what draws it
+    suffix: str = ""  # "b": ours, beside the paper's item of that number
+    told_settings: bool = False  # whether it shows the settings of its experiments
+
+    @property
+    def id(self) -> str:
+        return f"{self.kind}-{self.number:02d}{self.suffix}"
+
+    @property
+    def label(self) -> str:
+        """As a caption calls it, "Table 1b"."""
+        return f"{self.kind.title()} {self.number}{self.suffix}"
+
+    @property
+    def name(self) -> str:
+        return f"{self.id}-{self.slug}"
+
+    @property
+    def caption(self) -> str:
+        """File name of the caption in workflow/report/."""
+        return f"{self.id}.rst"
+
+    @property
+    def module(self) -> str:
+        """The module that draws it: what the item's code digest must cover."""
+        return self.address.partition(":")[0]
+
+    @property
+    def outputs(self) -> tuple[str, ...]:
+        """Paths under results/{scale}/."""
+        endings = ("svg", "png") if self.kind == "figure" else ("csv", "md")
+        return tuple(f"{self.kind}s/{self.name}.{ending}" for ending in endings)
+
+    def load(self) -> Callable:
+        """The drawing function: (Sources, experiments) -> Figure or Table."""
+        module, _, function = self.address.partition(":")
+        return getattr(importlib.import_module(module), function)

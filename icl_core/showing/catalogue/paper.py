@@ -1,0 +1,52 @@
+"""What the paper has: every table and figure by its number, in our own words."""
+
+from __future__ import annotations
+
+TABLES = {
+    1: "CMSE of three methods on the synthetic environments",
+    2: "NAD of three methods on the synthetic environments",
+    3: "CMSE of ICL on Gridworld (A) with slips",
+    4: "NAD of ICL on Gridworld (A) with slips",
+    5: "CMSE of three methods on the robots",
+    6: "NAD of three methods on the robots",
+    7: "settings that all methods share",
+    8: "settings of GAIL-Constraint",
+    9: "settings of ICRL",
+    10: "settings of ICL with PPO-penalty",
+    11: "settings of ICL with PPO-Lagrange",
+    12: "training times",
+    13: "lower bounds of CMSE for networks of several widths",
+    14: "lower bounds of CMSE for networks of several depths",
+}
+
+FIGURES = {
+    1: "expert and agent, and where the constraint goes down and up",
+    2: "recovered constraints, HighD",
+    3: "the experts' reward in training",
+    4: "the experts' constraint value in training",
+    5: "CMSE by iteration: ICL, without reweighting, without mixture",
+    6: "recovered constraints on Gridworld (A) with slips",
+    7: "adjustment by a Lagrange multiplier: constraint, multiplier, satisfied demonstrations",
+    8: "recovered constraints at three thresholds, Gridworld (A)",
+    9: "recovered constraints at three thresholds, Gridworld (B)",
+    10: "reward and cost in training, HalfCheetah",
+    11: "recovered constraints, ExiD",
+    12: "the synthetic environments",
+    13: "the HighD environment",
+    14: "the robots",
+    15: "the ExiD environment",
+    16: "constraints, Gridworld (A)",
+    17: "accruals, Gridworld (A)",
+    18: "constraints, Gridworld (B)",
+    19: "accruals, Gridworld (B)",
+    20: "constraints, CartPole (MR)",
+    21: "accruals, CartPole (MR)",
+    22: "constraints, CartPole (Mid)",
+    23: "accruals, CartPole (Mid)",
+    24: "constraints, Ant",
+    25: "accruals, Ant",
+    26: "constraints, HalfCheetah",
+    27: "accruals, HalfCheetah",
+    28: "accruals, HighD",
+    29: "accruals, ExiD",
+}

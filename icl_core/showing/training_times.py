@@ -1,0 +1,132 @@
+"""Table 12: how long training took, from the benchmark records of the jobs."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from icl_core.showing.catalogue.item import TIMES
+from icl_core.showing.naming import METHODS
+from icl_core.showing.paper_values import MINUTES
+from icl_core.showing.save import Table
+from icl_core.showing.sources import Sources, seeds
+
+COLUMNS = (
+    *("experiment", "method", "seeds", "cpu_seconds_per_seed", "wall_seconds_per_seed"),
+    *("paper_seconds", "paper_over_ours"),
+)
+# The rules whose jobs make up a method's training.
+RULES = {
+    "gail-constraint": ("gail_constraint",),
+    "icrl": ("icrl",),
+    "icl": ("density", "initial_constraint", "constrained_rl", "adjust", "conclude"),
+}
+
+
+class Time(NamedTuple):
+    """Seconds of all of a method's jobs together, and the seeds that they trained."""
+
+    cpu: float
+    wall: float
+    seeds: int
+
+    @property
+    def per_seed(self) -> tuple[float, float]:
+        return self.cpu / self.seeds, self.wall / self.seeds
+
+
+def training_times_table(sources: Sources, experiments: Sequence[str]) -> Table:
+    """A row per environment and method, the paper's time beside ours."""
+    times = {
+        (name, method): found
+        for name in experiments
+        for method in METHODS
+        if (found := _time(sources, name, method))
+    }
+    rows = tuple(
+        (*key, time.seeds, *time.per_seed, *_compared(key, time)) for key, time in times.items()
+    )
+    names = {name: sources.worlds[name].title for name in experiments}
+    return Table(COLUMNS, rows, _markdown(times, names, sources.scale))
+
+
+def _time(sources: Sources, experiment: str, method: str) -> Time | None:
+    """None where the method was not run."""
+    found = [
+        one
+        for rule in RULES[method]
+        for ending in (".tsv", "/iteration-{iteration}.tsv")
+        for one in sources.find(TIMES + ending, rule=rule, experiment=experiment)
+    ]
+    if not found:
+        return None
+    groups = {values["group"] for values, _ in found}
+    records = [record for _, path in found for record in _records(path)]
+    cpu = sum(_number(record["cpu_time"]) or float(record["s"]) for record in records)
+    wall = sum(float(record["s"]) for record in records)
+    return Time(cpu, wall, sum(map(_size, groups)))
+
+
+def _records(path: Path) -> list[dict[str, str]]:
+    with path.open(newline="") as file:
+        return list(csv.DictReader(file, delimiter="\t"))
+
+
+def _number(text: str) -> float | None:
+    """Of a job that ended before it was first looked at Snakemake knows no CPU time."""
+    try:
+        return float(text)
+    except ValueError:
+        return None
+
+
+def _size(group: str) -> int:
+    """Seeds of a group "1-5"."""
+    first, last = map(int, group.split("-"))
+    return last - first + 1
+
+
+def _compared(key: tuple[str, str], time: Time) -> tuple:
+    if key not in MINUTES:
+        return "", ""
+    return 60 * MINUTES[key], 60 * MINUTES[key] / time.per_seed[0]
+
+
+def _markdown(times: Mapping[tuple[str, str], Time], names: Mapping[str, str], scale: str) -> str:
+    head = ["Environment", "Method", "Ours, CPU per seed", "Paper", "Paper / ours"]
+    lines = [head, ["---", "---", "---:", "---:", "---:"]]
+    for (name, method), time in times.items():
+        minutes = MINUTES.get((name, method))
+        ratio = 60 * minutes / time.per_seed[0] if minutes else None
+        lines.append(
+            [
+                names[name],
+                METHODS[method],
+                duration(time.per_seed[0]),
+                duration(60 * minutes) if minutes else "-",
+                f"{ratio:,.0f}" if ratio else "-",
+            ]
+        )
+    table = "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    return f"# Training times\n\n{table}\n\n{_notes(times.values(), scale)}\n"
+
+
+def _notes(times: Iterable[Time], scale: str) -> str:
+    counts = sorted({time.seeds for time in times})
+    runs = " or ".join(seeds(count) for count in counts) or "no seeds"
+    sketch = "" if scale == "paper" else " At this scale our runs are shorter than the paper's."
+    return (
+        f"Scale of our run: {scale}.{sketch} Ours: CPU time of all jobs of a method, as Snakemake "
+        f"records it, divided by the seeds ({runs}) that train together in a job, on one core; "
+        "a job that was killed and went on counts from where it went on. ICL stops when its "
+        "policies have come close to the demonstrations. The paper's are times on its own machines."
+    )
+
+
+def duration(seconds: float) -> str:
+    """ "7 h 15 min", "3.2 min" or "4.5 s"."""
+    if seconds >= 3600:
+        return f"{seconds // 3600:.0f} h {seconds % 3600 / 60:.0f} min"
+    return f"{seconds / 60:.1f} min" if seconds >= 60 else f"{seconds:.1f} s"
