@@ -66,21 +66,20 @@ def filled(pattern, experiment):
 
 def times(method, experiment):
     """The benchmark files of a method's jobs."""
-    rules = {"icl": ["initial_constraint", "conclude"]}.get(method, [method.replace("-", "_")])
-    found = [
-        f"{TIMES}.tsv".format(rule=rule, experiment=experiment.name, group="{group}")
-        for rule in rules
-    ]
+    once, own = f"{TIMES}.tsv", experiment.name
     if method == "icl":
         steps = [f"{TIMES}/iteration-{i:02d}.tsv" for i in range(1, experiment.iterations + 1)]
-        for rule in ("constrained_rl", "adjust"):
-            found += [
-                step.format(rule=rule, experiment=experiment.name, group="{group}")
-                for step in steps
-            ]
-        owner = density_owner(experiment).name
-        found.append(f"{TIMES}.tsv".format(rule="density", experiment=owner, group="{group}"))
-    return [path.format(group=group) for path in found for group in CONFIG.groups]
+        jobs = [(once, "initial_constraint", own), (once, "conclude", own)]
+        jobs += [(step, "constrained_rl", own) for step in steps]
+        jobs += [(step, "adjust", own) for step in steps]
+        jobs += [(once, "density", density_owner(experiment).name)]
+    else:
+        jobs = [(once, method.replace("-", "_"), own)]
+    return [
+        pattern.format(rule=stage, experiment=owner, group=group)
+        for pattern, stage, owner in jobs
+        for group in CONFIG.groups
+    ]
 
 
 def item_settings(wildcards):
