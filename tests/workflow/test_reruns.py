@@ -7,6 +7,8 @@ import pytest
 
 pytestmark = pytest.mark.xdist_group("smoke")  # one worker runs the workflow, once
 EDIT = "\n\nEDITED = True\n"
+VARIANTS, EXPERTS = 20, 7
+OF_METRICS = 6 + 1  # tables of metrics, and that of training times
 
 
 def test_a_second_run_does_nothing_and_soon_knows(finished):
@@ -19,36 +21,49 @@ def test_a_second_run_does_nothing_and_soon_knows(finished):
 
 def test_an_edited_figure_function_draws_its_figures(editable):
     editable.append("icl_core/showing/grid_maps.py", EDIT)
-    assert editable.planned() == {"figure": 4}
+    # constraints and accruals of both grids, and the figures that draw maps like theirs
+    assert editable.planned() == {"figure": 4 + 5}
+
+
+def test_an_edited_sweep_draws_its_figures_alone(editable):
+    editable.append("icl_core/showing/sweep_maps.py", EDIT)
+    assert editable.planned() == {"figure": 3}
 
 
 def test_an_edited_table_function_sets_its_tables(editable):
     editable.append("icl_core/showing/results_table.py", EDIT)
-    assert editable.planned() == {"table": 2}
+    assert editable.planned() == {"table": 4}
 
 
 def test_an_edited_flow_reruns_itself_and_what_follows(editable):
     editable.append("icl_core/learning/flow.py", EDIT)
     jobs = editable.planned()
     assert {"expert", "initial_constraint", "gail_constraint", "icrl"}.isdisjoint(jobs)
-    assert jobs["density"] == jobs["conclude"] == jobs["metrics"] == 4
-    assert jobs["adjust"] == 8
+    assert jobs["density"] == EXPERTS
+    assert jobs["conclude"] == jobs["metrics"] == 4 + VARIANTS
+    assert jobs["adjust"] == 2 * (4 + VARIANTS)
     assert jobs["collect_metrics"] == 1
-    assert jobs["table"] == 4
+    assert jobs["table"] == OF_METRICS
 
 
 def test_an_edited_ppo_trains_everything_again(editable):
     editable.append("icl_core/learning/ppo.py", EDIT)
     jobs = editable.planned()
-    assert jobs["expert"] == jobs["gail_constraint"] == jobs["icrl"] == 4
-    assert jobs["constrained_rl"] == 8
+    assert jobs["expert"] == EXPERTS
+    assert jobs["gail_constraint"] == jobs["icrl"] == 4
+    assert jobs["constrained_rl"] == 2 * (4 + VARIANTS)
 
 
 def test_an_edited_baseline_reruns_itself_and_what_follows(editable):
     editable.append("icl_core/learning/icrl.py", EDIT)
     jobs = editable.planned()
-    assert jobs.pop("figure") == 8  # constraints and accruals
-    assert jobs == {"icrl": 4, "metrics": 4, "collect_metrics": 1, "table": 4}
+    assert jobs.pop("figure") == 8 + 1  # constraints and accruals; ablations, by the metrics
+    assert jobs == {"icrl": 4, "metrics": 4, "collect_metrics": 1, "table": OF_METRICS}
+
+
+def test_an_edited_fit_reruns_itself_and_its_tables(editable):
+    editable.append("icl_core/learning/supervised.py", EDIT)
+    assert editable.planned() == {"architecture": 20, "table": 2}
 
 
 @pytest.mark.parametrize(
@@ -84,7 +99,8 @@ def test_a_touch_reruns_nothing(editable):
 @pytest.mark.parametrize(
     ("old", "new", "rules"),
     [
-        ("dpi: 300", "dpi: 150", {"figure": 11}),
+        ("dpi: 300", "dpi: 150", {"figure": 17}),
+        ("steps: 20}", "steps: 21}", {"architecture": 20, "table": 2}),
         ("# How figures look.", "# Another comment.", {}),
     ],
 )

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from icl_core.configuration import resolve
 from icl_core.demonstrations.expert import ExpertSettings
 from icl_core.learning.adjustment import AdjustmentSettings
 from icl_core.learning.constrained_rl import ConstrainedRLSettings
@@ -17,10 +18,12 @@ from icl_core.learning.icl.states import ICLSettings
 from icl_core.learning.icrl import ICRLSettings
 from icl_core.learning.on_policy import OnPolicySettings
 from icl_core.learning.ppo import PPOSettings
+from icl_core.learning.supervised import FitSettings
 from icl_core.showing.catalogue import ITEMS
 
 ROOT = Path(__file__).parents[2]
 CONFIG = yaml.safe_load((ROOT / "config.yaml").read_text())
+SCHEMA = yaml.safe_load((ROOT / "workflow/schemas/config.schema.yaml").read_text())
 RULE_FILES = sorted((ROOT / "workflow/rules").glob("*.smk"))
 
 
@@ -38,7 +41,9 @@ def test_every_scale_resolves(checkout, scale):
     assert jobs["constrained_rl"] == jobs["adjust"] == (main + variants) * iterations
     assert jobs["gail_constraint"] == jobs["icrl"] == main
     assert jobs["metrics"] == 3 * main + variants
-    kinds = [item.kind for item in ITEMS]
+    assert jobs["architecture"] == 4 * 5 * groups
+    known = resolve(CONFIG, SCHEMA).experiments
+    kinds = [item.kind for item in ITEMS if set(item.experiments) & set(known)]
     assert (jobs["figure"], jobs["table"]) == (kinds.count("figure"), kinds.count("table"))
     assert not (checkout.path / "results").exists()
 
@@ -97,6 +102,11 @@ def test_the_environment_of_jobs_is_the_lock():
 )
 def test_config_yaml_sets_every_setting_of_the_code(settings, section):
     assert {field.name for field in dataclasses.fields(settings)} == set(section)
+
+
+def test_config_yaml_sets_every_setting_of_a_fit():
+    fields = {field.name for field in dataclasses.fields(FitSettings)}
+    assert fields == set(CONFIG["architectures"]) - {"environments"}
 
 
 @pytest.mark.parametrize(
