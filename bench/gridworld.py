@@ -24,11 +24,12 @@ from icl_core.configuration import Experiment, resolve
 from icl_core.demonstrations.trajectories import Trajectories
 from icl_core.environments import make_world
 from icl_core.learning.adjustment import AdjustmentSettings
-from icl_core.learning.constrained_rl import ConstrainedRLSettings, _Learner
+from icl_core.learning.constrained_rl import ConstrainedRLSettings
 from icl_core.learning.flow import DensitySettings, fit_density
 from icl_core.learning.icl.constraints import adjust_constraint
 from icl_core.learning.icl.policies import dissimilarities
 from icl_core.learning.icl.states import ICLSettings, PolicyState, initial_constraint
+from icl_core.learning.penalty import PenaltyLearner
 from icl_core.learning.rollouts import roll_out
 from icl_core.randomness import generators
 from workflow.lib.stage import build
@@ -80,9 +81,9 @@ def estimate(root: Path, baseline: Callable[[], float]) -> tuple[dict[str, float
     rl = build(ConstrainedRLSettings, learning["constrained_rl"])
     constraint = initial_constraint(world, seeds, learning["constraint"]["hidden"])
 
-    learner = _Learner(world, constraint.function(), generators(seeds, "bench"), rl)
-    for epoch in range(2 * EPOCHS):
-        learner.epoch(epoch)
+    learner = PenaltyLearner(world, constraint.function(), generators(seeds, "bench"), rl)
+    for _ in range(2 * EPOCHS):
+        learner.epoch()
     turn = partial(train, learner)
     per_epoch, per_step = in_turn(7, turn, baseline)
     policy = learner.agents.policy.copy()
@@ -108,10 +109,10 @@ def estimate(root: Path, baseline: Callable[[], float]) -> tuple[dict[str, float
     return parts, 1 / per_step
 
 
-def train(learner: _Learner) -> int:
+def train(learner: PenaltyLearner) -> int:
     """Some epochs; returns how many."""
     for _ in range(EPOCHS):
-        learner.epoch(learner.settings.epochs)
+        learner.epoch()
     return EPOCHS
 
 

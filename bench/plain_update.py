@@ -8,6 +8,7 @@ from torch import nn
 from torch.distributions import Categorical
 
 from bench.timing import Row, in_turn
+from icl_core.learning.actions import Choices
 from icl_core.learning.buffer import StepBuffer
 from icl_core.learning.networks import log_softmax
 from icl_core.learning.ppo import ActorCritic, Batch, PPOSettings
@@ -41,15 +42,15 @@ def random_steps(settings: PPOSettings) -> Batch:
     shape = (len(SEEDS), HELD)
     states = rng.integers(7, size=(*shape, STATE_SIZE)).astype(np.float32)
     old = log_softmax(rng.normal(size=(*shape, N_ACTIONS)).astype(np.float32))[..., 0]
-    targets = rng.random((*shape, 1), np.float32)
+    targets = rng.random(shape, np.float32)
     return Batch(states, rng.integers(N_ACTIONS, size=shape), old, targets)
 
 
 def stacked(settings: PPOSettings, steps: Batch):
     """The learner's own loop: draw, then one joint step of policy and value per minibatch."""
     rngs = generators(SEEDS, "bench")
-    agents = ActorCritic(rngs, STATE_SIZE, N_ACTIONS, settings)
-    buffer = StepBuffer(len(SEEDS), HELD, STATE_SIZE, critics=1)
+    agents = ActorCritic(rngs, STATE_SIZE, Choices(N_ACTIONS), settings)
+    buffer = StepBuffer(len(SEEDS), HELD, STATE_SIZE, Choices(N_ACTIONS))
     buffer.add(steps, np.ones((len(SEEDS), HELD), bool))
 
     def turn() -> int:
@@ -72,12 +73,12 @@ def one_seed(settings: PPOSettings, steps: Batch):
 
     def update() -> None:
         picks = torch.randint(HELD, (settings.batch,))
-        estimate = value(states[picks])
+        estimate = value(states[picks])[:, 0]
         value_loss = nn.functional.mse_loss(estimate, targets[picks])
         value_adam.zero_grad()
         value_loss.backward()
         value_adam.step()
-        advantage = (targets[picks] - estimate.detach())[:, 0]
+        advantage = targets[picks] - estimate.detach()
         distribution = Categorical(logits=policy(states[picks]))
         ratio = torch.exp(distribution.log_prob(actions[picks]) - old[picks])
         clipped = ratio.clamp(1 - settings.clip, 1 + settings.clip)

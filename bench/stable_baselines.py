@@ -19,7 +19,8 @@ from stable_baselines3.common.vec_env import DummyVecEnv
 
 from bench.timing import Row, in_turn
 from icl_core.environments import make_world
-from icl_core.learning.constrained_rl import ConstrainedRLSettings, _Learner
+from icl_core.learning.constrained_rl import ConstrainedRLSettings
+from icl_core.learning.penalty import PenaltyLearner
 from icl_core.learning.ppo import PPOSettings
 from icl_core.randomness import generators
 
@@ -60,7 +61,7 @@ class OurPPO:
         ppo = PPOSettings(batch=BATCH, buffer=0, normalise=True)  # theirs normalises too
         settings = ConstrainedRLSettings(episodes=ENVIRONMENTS, truncate=False, ppo=ppo)
         world, rngs = make_world("cartpole-mr"), generators(seeds, "bench")
-        self.learner = _Learner(world, unconstrained, rngs, settings)
+        self.learner = PenaltyLearner(world, unconstrained, rngs, settings)
         self.seeds = seeds
         self.epochs, self.steps, self.updates = 0, 0.0, 0
         self.latest = ENVIRONMENTS * 20.0  # steps of the newest epoch; at first a guess
@@ -77,7 +78,7 @@ class OurPPO:
         ppo = replace(settings.ppo, updates=max(due, 1))
         self.learner.settings = replace(settings, ppo=ppo)
         self.epochs += 1
-        self.latest = float(self.learner.epoch(self.epochs)["length"].mean()) * ENVIRONMENTS
+        self.latest = float(self.learner.epoch()["length"].mean()) * ENVIRONMENTS
         self.steps += self.latest
         self.updates += ppo.updates
         return self.latest * len(self.seeds)

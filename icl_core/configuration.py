@@ -142,18 +142,27 @@ def _only(section: Mapping, *keys: str) -> dict:
     return {key: section[key] for key in keys}
 
 
+def _of_its_procedure(constrained_rl: Mapping) -> dict:
+    """Without what belongs to the other procedure."""
+    penalty = ("episodes", "truncate", "feasibility_rate", "ppo")
+    unused = penalty if constrained_rl["procedure"] == "lagrangian" else ("lagrangian",)
+    return {key: value for key, value in constrained_rl.items() if key not in unused}
+
+
 def stage_settings(experiment: Experiment, stage: str, seeds: tuple[int, ...] = ()) -> dict:
     """What one stage of an experiment is given, and nothing that it does not use."""
-    learning = experiment.learning
+    learning, demonstrations = experiment.learning, experiment.demonstrations
+    constrained_rl = _of_its_procedure(learning["constrained_rl"])
+    expert = _of_its_procedure(demonstrations["constrained_rl"])
     # The baselines are not told beta.
     baseline = {**_only(learning, "on_policy", "constraint"), "measuring": experiment.measuring}
     uses = {
-        "expert": {"demonstrations": experiment.demonstrations},
+        "expert": {"demonstrations": {**demonstrations, "constrained_rl": expert}},
         "import_demonstrations": {},
         "density": {"density": learning["density"]},
         "initial_constraint": {"constraint": learning["constraint"]},
         "constrained_rl": {
-            "constrained_rl": learning["constrained_rl"],
+            "constrained_rl": constrained_rl,
             "icl": _only(learning["icl"], "nominal_start", "choice_rollouts"),
             "threshold": learning["threshold"],
         },
@@ -163,7 +172,7 @@ def stage_settings(experiment: Experiment, stage: str, seeds: tuple[int, ...] = 
             "threshold": learning["threshold"],
         },
         "conclude": {
-            "constrained_rl": learning["constrained_rl"],
+            "constrained_rl": constrained_rl,
             "icl": _only(learning["icl"], "nominal_start", "choice_rollouts", "keep"),
             "threshold": learning["threshold"],
             "measuring": experiment.measuring,

@@ -10,11 +10,8 @@ import pyarrow as pa
 
 from icl_core.demonstrations.trajectories import Trajectories, accumulate
 from icl_core.environments.world import World
-from icl_core.learning.constrained_rl import (
-    ConstrainedRLSettings,
-    constraint_values,
-    train_policies,
-)
+from icl_core.learning.constrained_rl import ConstrainedRLSettings, train_policies
+from icl_core.learning.costs import constraint_values
 from icl_core.learning.logs import TRAINING_SCHEMA, log_table
 from icl_core.learning.networks import Networks
 from icl_core.learning.resume import Store

@@ -37,12 +37,13 @@ class Visits:
 
     c^gamma(tau) = sum_t gamma^t c(s_t, a_t) is linear in c, so with the distinct
     inputs as columns it is one product, and a gridworld takes 49 network
-    evaluations in place of thousands. The grid's nodes are always among them.
+    evaluations in place of thousands. Where the true constraint is known, the grid's
+    nodes are among them, for the log.
     """
 
     def __init__(self, world: World, *sets: Trajectories):
         inputs = [world.constraint_inputs(t.states, t.actions)[t.mask] for t in sets]
-        inputs.append(world.grid.nodes)
+        inputs.append(world.grid.nodes if world.true_constraint else world.grid.nodes[:0])
         keys = np.rint(np.concatenate(inputs) / world.input_resolution).astype(np.int64)
         distinct, column = np.unique(keys, axis=0, return_inverse=True)
         self.inputs = (distinct * world.input_resolution).astype(np.float32)  # (n, inputs)
@@ -146,11 +147,11 @@ def descend(
     optimiser: Adam,
     visits: Visits,
     loss: SoftLoss,
-    true_on_grid: np.ndarray,
+    true_on_grid: np.ndarray | None,
 ) -> dict[str, np.ndarray]:
     """One round of gradient steps on a run's constraint network, in place; the log's columns.
 
-    The true constraint enters the log (CMSE) and nothing else.
+    The true constraint enters the log (CMSE, nan where it is not known) and nothing else.
     """
     inputs = visits.inputs[None]
     values = np.empty((loss.settings.steps, len(visits.inputs)))
@@ -162,9 +163,10 @@ def descend(
         multipliers[step] = loss.multiplier
         slope = (loss.gradient(c) * c * (1.0 - c)).astype(np.float32)
         optimiser.step(network.parameters, network.gradient(trace, slope[None, :, None]))
-    return loss.log(values, multipliers) | {
-        "cmse": np.mean((values[:, visits.nodes] - true_on_grid) ** 2, axis=1)
-    }
+    cmse = np.full(len(values), np.nan)
+    if true_on_grid is not None:
+        cmse = np.mean((values[:, visits.nodes] - true_on_grid) ** 2, axis=1)
+    return loss.log(values, multipliers) | {"cmse": cmse}
 
 
 def normalised(weights: np.ndarray) -> np.ndarray:

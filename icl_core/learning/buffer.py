@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from icl_core.learning.actions import Actions
 from icl_core.learning.ppo import Batch
 
 
@@ -16,11 +17,11 @@ class StepBuffer:
     them (FACTS of the authors' code: the buffer outlives the epoch).
     """
 
-    def __init__(self, runs: int, capacity: int, state_size: int, critics: int):
+    def __init__(self, runs: int, capacity: int, state_size: int, actions: Actions):
         self.states = np.zeros((runs, capacity, state_size), np.float32)
-        self.actions = np.zeros((runs, capacity), np.int64)
+        self.actions = np.zeros((runs, capacity, *actions.shape), actions.dtype)
         self.old_log_probabilities = np.zeros((runs, capacity), np.float32)
-        self.targets = np.zeros((runs, capacity, critics), np.float32)
+        self.targets = np.zeros((runs, capacity), np.float32)
         self.written = np.zeros(runs, np.int64)
         self.capacity = capacity
 

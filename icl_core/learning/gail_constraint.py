@@ -14,10 +14,11 @@ import numpy as np
 
 from icl_core.demonstrations.trajectories import Trajectories
 from icl_core.environments.world import World
-from icl_core.learning.baseline import Outcome, WalkingPolicies, constraint_learner
+from icl_core.learning.baseline import Outcome, constraint_learner, finish
 from icl_core.learning.networks import Adam, Networks, sigmoid
 from icl_core.learning.on_policy import OnPolicySettings
 from icl_core.learning.resume import Store, run_to_end
+from icl_core.learning.walking import WalkingPolicies
 
 EPSILON = 1e-5  # keeps the shaped reward above -11.5
 
@@ -48,7 +49,7 @@ def train_gail_constraint(
     """Train a stack of runs; `rollouts` episodes of the final policies are reported."""
     learner = _Learner(world, demonstrations, seeds, settings, ppo, hidden)
     run_to_end(learner, rollouts_of(settings, ppo), progress, store)
-    return learner.policies.finish(learner.discriminator.negated(), rollouts)
+    return finish(learner.policies, learner.discriminator.negated(), rollouts)
 
 
 def rollouts_of(settings: GAILSettings, ppo: OnPolicySettings) -> int:

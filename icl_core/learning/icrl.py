@@ -14,13 +14,17 @@ import numpy as np
 
 from icl_core.demonstrations.trajectories import Trajectories
 from icl_core.environments.world import World
-from icl_core.learning.baseline import Outcome, WalkingPolicies, constraint_learner
+from icl_core.learning.baseline import Outcome, constraint_learner, finish
 from icl_core.learning.feasibility import BackwardSettings, backward
-from icl_core.learning.networks import Adam, Networks, sigmoid
+from icl_core.learning.multiplier import Multiplier
+from icl_core.learning.networks import Networks, sigmoid
 from icl_core.learning.on_policy import OnPolicySettings
 from icl_core.learning.resume import Store, run_to_end
 from icl_core.learning.rollouts import roll_out, roll_out_without_reset
+from icl_core.learning.walking import WalkingPolicies
 from icl_core.randomness import generators
+
+KL_SLACK = 1.5  # passes end when the policy has moved by more than this many targets
 
 
 @dataclass(frozen=True)
@@ -53,24 +57,7 @@ def train_icrl(
     """Train a stack of runs; `rollouts` episodes of the final policies are reported."""
     learner = _Learner(world, demonstrations, seeds, settings, ppo, hidden)
     run_to_end(learner, settings.iterations, progress, store)
-    return learner.policies.finish(learner.feasibility.negated(), rollouts)
-
-
-class Multiplier:
-    """nu = softplus(kappa) of each run, by Adam on -nu (mean cost - budget)."""
-
-    def __init__(self, runs: int, initial: float, rate: float):
-        self.kappa = np.full((runs, 1), np.log(np.expm1(initial)))
-        self.optimiser = Adam(self.kappa, rate)
-
-    @property
-    def value(self) -> np.ndarray:
-        """nu, (runs,)."""
-        return np.logaddexp(0.0, self.kappa[:, 0])
-
-    def step(self, excess: np.ndarray) -> None:
-        """Given mean cost - budget, (runs,)."""
-        self.optimiser.step(self.kappa, -sigmoid(self.kappa) * excess[:, None])
+    return finish(learner.policies, learner.feasibility.negated(), rollouts)
 
 
 class _Learner:
@@ -103,7 +90,9 @@ class _Learner:
         signals = [walk.rewards, costs.reshape(walk.rewards.shape)]
         samples = agents.samples(walk, signals, self.world.discount)
         nu = self.multiplier.value
-        passes = agents.learn(samples, rngs, nu, self.settings.target_kl)
+        target = self.settings.target_kl
+        farthest = None if target is None else KL_SLACK * target
+        passes = agents.learn(samples, rngs, nu, farthest)
         self.multiplier.step(costs.mean(axis=1) - self.settings.budget)
         return {
             "forward reward": row["return"],
@@ -121,7 +110,7 @@ class _Learner:
         made, forth, back = np.zeros((3, len(self.seeds)))
         for run, rng in enumerate(rngs):
             one, agent = slice(run, run + 1), episodes[run]
-            network = Networks(self.feasibility.sizes, self.feasibility.parameters[one])
+            network = self.feasibility.like(self.feasibility.parameters[one])
             made[run], moved = backward(
                 network,
                 self.optimiser.of_runs(one),
@@ -136,16 +125,14 @@ class _Learner:
 
     def tensors(self) -> dict[str, np.ndarray]:
         own = self.feasibility.tensors("feasibility.") | self.optimiser.tensors("adam.")
-        own |= self.multiplier.optimiser.tensors("multiplier.")
-        own |= {"multiplier.kappa": self.multiplier.kappa, "done": np.array([self.done])}
+        own |= self.multiplier.tensors() | {"done": np.array([self.done])}
         return own | self.policies.tensors()
 
     def restore(self, named: dict[str, np.ndarray]) -> None:
         saved = Networks.from_tensors(named, "feasibility.")
         self.feasibility.parameters[...] = saved.parameters
         self.optimiser.restore(named, "adam.")
-        self.multiplier.optimiser.restore(named, "multiplier.")
-        self.multiplier.kappa = named["multiplier.kappa"]
+        self.multiplier.restore(named)
         self.done = int(named["done"][0])
         self.policies.restore(named)
 

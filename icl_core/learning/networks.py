@@ -29,7 +29,7 @@ class Networks:
         self.sizes = tuple(int(size) for size in sizes)
         self.activation = activation
         self.parameters = parameters  # (runs, parameters of one network) float32
-        self.layers = _views(parameters, self.sizes)
+        self.layers = self.views(parameters)
 
     @classmethod
     def initialise(
@@ -69,11 +69,19 @@ class Networks:
     def gather(cls, stacks: Sequence[Networks], which: np.ndarray) -> Networks:
         """Run k of the stack number `which[k]`, for every k."""
         rows = [stacks[stack].parameters[run] for run, stack in enumerate(which)]
-        return cls(stacks[0].sizes, np.stack(rows), stacks[0].activation)
+        return stacks[0].like(np.stack(rows))
+
+    def like(self, parameters: np.ndarray) -> Networks:
+        """Networks of the same shape with other parameters (runs, parameters of one)."""
+        return Networks(self.sizes, parameters, self.activation)
 
     @property
     def runs(self) -> int:
         return len(self.parameters)
+
+    def views(self, parameters: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
+        """A row of parameters (or of their gradient) per run, as weights and biases of layers."""
+        return _views(parameters, self.sizes)
 
     def trace(self, inputs: np.ndarray) -> tuple[np.ndarray, Trace]:
         """Output (runs, n, out) for inputs (runs, n, in), and what `gradient` needs."""
@@ -101,7 +109,7 @@ class Networks:
         result = np.empty_like(self.parameters) if out is None else out
         delta = output_gradient
         ones = np.ones((1, delta.shape[1]), np.float32)  # a product sums faster than `sum`
-        slots = _views(result, self.sizes)
+        slots = self.views(result)
         for depth in range(len(self.layers) - 1, -1, -1):
             below, (weights_slot, biases_slot) = hidden[depth], slots[depth]
             np.matmul(below.transpose(0, 2, 1), delta, out=weights_slot)
@@ -122,10 +130,10 @@ class Networks:
 
     def pick(self, runs: Sequence[int]) -> Networks:
         """A stack of copies of some of the runs."""
-        return Networks(self.sizes, self.parameters[list(runs)], self.activation)
+        return self.like(self.parameters[list(runs)])
 
     def copy(self) -> Networks:
-        return Networks(self.sizes, self.parameters.copy(), self.activation)
+        return self.like(self.parameters.copy())
 
     def negated(self) -> Networks:
         """A copy whose output has the other sign: sigmoid(output) becomes 1 - sigmoid(output)."""

@@ -1,5 +1,6 @@
-"""PPO as the baselines use it (Stable-Baselines3's): rollouts of a fixed length, each learned
-from in several shuffled passes and then thrown away. GAIL-Constraint and ICRL share it.
+"""PPO on rollouts of a fixed length, each learned from in several shuffled passes and then
+thrown away: as Stable-Baselines3 has it for the baselines, and as OpenAI's safety-starter-agents
+have it for PPO-Lagrange.
 """
 
 from __future__ import annotations
@@ -9,13 +10,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from icl_core.learning.networks import Adam, Networks, log_softmax
-from icl_core.learning.ppo import clipped_push, join, logit_slope, standardise, taken
-from icl_core.learning.rollouts import log_probabilities
+from icl_core.learning.actions import Actions
+from icl_core.learning.networks import Adam, Networks
+from icl_core.learning.ppo import clipped_push, join, standardise
 from icl_core.learning.walkers import Walk
 
 ADAM_EPSILON = 1e-5
-KL_SLACK = 1.5  # passes end when the divergence exceeds this many targets
+POLICY, CRITICS = "policy", "critics"
 
 
 @dataclass(frozen=True)
@@ -28,19 +29,23 @@ class OnPolicySettings:
     entropy: float = 0.01  # lambda_ent
     gae_lambda: float | None = None  # None: the environment's discount, as the authors have it
     value_weight: float = 0.5  # of the critics' squared errors in the loss
-    gradient_norm: float = 0.5  # longer gradients are cut to this length
+    gradient_norm: float = 0.5  # longer gradients are cut to this length; 0: none is
     steps: int = 2000  # per rollout
     environments: int = 20  # that share a rollout's steps
     passes: int = 25  # over a rollout
     batch: int = 64
+    log_deviation: float = 0.0  # of real-valued actions, at the start
+    value_rate: float = 5e-4  # learning rate of the critics
+    critics_apart: bool = False  # critics learn after the policy, and make all passes
+    bootstrap: bool = False  # an episode that the horizon cuts counts as going on
 
 
 @dataclass(frozen=True)
 class Samples:
     """Steps that passes learn from; leading axes (runs, steps)."""
 
-    states: np.ndarray  # (runs, steps, state_size) float32
-    actions: np.ndarray  # (runs, steps) int64
+    states: np.ndarray  # (runs, steps, observation_size) float32, as networks see them
+    actions: np.ndarray  # (runs, steps) int64, or (runs, steps, action_size) float32
     old_log_probabilities: np.ndarray  # (runs, steps) float32, of the policy that acted
     advantages: np.ndarray  # (runs, steps, critics) float32: of the reward, and of the cost
     targets: np.ndarray  # (runs, steps, critics) float32, of the critics
@@ -71,42 +76,61 @@ class Samples:
 
 
 class OnPolicyAgents:
-    """Policies and critics (reward, and cost if needed) with one optimiser."""
+    """Policies and critics (of the reward, and of the cost if needed)."""
 
-    def __init__(self, networks: Sequence[Networks], settings: OnPolicySettings):
-        self.settings = settings
+    def __init__(
+        self,
+        networks: Sequence[Networks],
+        actions: Actions,
+        settings: OnPolicySettings,
+    ):
+        self.actions, self.settings = actions, settings
         self.parameters, self.slots, (self.policy, *self.values) = join(networks)
         self.gradients = np.empty_like(self.parameters)
-        self.optimiser = Adam(self.parameters, settings.learning_rate, ADAM_EPSILON)
+        # A row holds the policy's parameters, then the critics': each part has its optimiser.
+        border, end = self.slots[0].stop, self.parameters.shape[1]
+        self.parts = {POLICY: slice(0, border), CRITICS: slice(border, end)}
+        rates = {POLICY: settings.learning_rate, CRITICS: settings.value_rate}
+        self.optimisers = {
+            name: Adam(self.parameters[:, part], rates[name], ADAM_EPSILON)
+            for name, part in self.parts.items()
+        }
 
     @classmethod
     def initialise(
         cls,
         rngs: Sequence[np.random.Generator],
         state_size: int,
-        n_actions: int,
+        actions: Actions,
         settings: OnPolicySettings,
         critics: int = 1,
     ) -> OnPolicyAgents:
-        """Tanh networks with orthogonal weights; first policies close to uniform."""
+        """Tanh networks with orthogonal weights; first policies that hardly look at the state."""
         inner = (state_size, *settings.hidden)
-        networks = [Networks.orthogonal(rngs, (*inner, n_actions), gain=0.01)]
+        networks = [Networks.orthogonal(rngs, (*inner, actions.outputs), gain=0.01)]
+        actions.prepare(networks[0], settings.log_deviation)
         networks += [Networks.orthogonal(rngs, (*inner, 1), gain=1.0) for _ in range(critics)]
-        return cls(networks, settings)
+        return cls(networks, actions, settings)
 
     def samples(self, walk: Walk, signals: Sequence[np.ndarray], discount: float) -> Samples:
-        """A walk as samples. `signals` (runs, steps, environments): the reward, and the cost."""
+        """A walk, its states as networks see them, as samples.
+
+        `signals` (runs, steps, environments): the reward, and the cost.
+        """
         runs, states, trace = len(walk.actions), _flat(walk.states), self.settings.gae_lambda
         trace = discount if trace is None else trace
         advantages, targets = [], []
         for value, signal in zip(self.values, signals, strict=True):
             now = value(states)[..., 0].reshape(walk.rewards.shape)
-            after = value(_flat(walk.after))[..., 0][:, None]
+            after = value(_flat(walk.moved[:, -1:]))[..., 0][:, None]
+            if self.settings.bootstrap:
+                led = value(_flat(walk.moved))[..., 0].reshape(walk.rewards.shape)
+                signal = signal + discount * led * walk.cut
             advantage = generalised_advantages(signal, now, after, walk.ended, discount, trace)
             advantages.append(advantage.reshape(runs, -1))
             targets.append((advantage + now).reshape(runs, -1))
         actions = _flat(walk.actions)
-        old = log_probabilities(self.policy(states), actions)
+        old = self.actions.distribution(self.policy(states)).log_probabilities(actions)
         stacked = (np.stack(parts, axis=-1).astype(np.float32) for parts in (advantages, targets))
         return Samples(states, actions, old, *stacked)
 
@@ -115,72 +139,105 @@ class OnPolicyAgents:
         samples: Samples,
         rngs: Sequence[np.random.Generator],
         multiplier: np.ndarray | None = None,
-        target_kl: float | None = None,
+        farthest: float | None = None,
     ) -> np.ndarray:
-        """All passes over a rollout; how many each run made, (runs,).
+        """All passes over a rollout; how many each run's policy made, (runs,).
 
-        With `target_kl` a run makes no further pass once its policy has moved too far.
-        `multiplier` (runs,) weighs the cost against the reward.
+        A run that a pass has moved by more than `farthest` (the mean of log pi_old - log pi)
+        makes no further one. `multiplier` (runs,) weighs the cost against the reward.
         """
-        runs = np.arange(len(rngs))
-        made = np.zeros(len(rngs), np.int64)
+        if not self.settings.critics_apart:
+            return self._pass(samples, rngs, (POLICY, CRITICS), multiplier, farthest)
+        made = self._pass(samples, rngs, (POLICY,), multiplier, farthest)
+        self._pass(samples, rngs, (CRITICS,))
+        return made
+
+    def _pass(self, samples, rngs, who, multiplier=None, farthest=None) -> np.ndarray:
+        runs, made = np.arange(len(rngs)), np.zeros(len(rngs), np.int64)
         for _ in range(self.settings.passes):
             some = self if len(runs) == len(rngs) else self._pick(runs)
             weights = None if multiplier is None else multiplier[runs]
             batches = samples.of_runs(runs).shuffled([rngs[r] for r in runs], self.settings.batch)
-            moved = np.mean([some.update(batch, weights) for batch in batches], axis=0)
+            moved = np.mean([some.update(batch, weights, who) for batch in batches], axis=0)
             if some is not self:
                 self._put(runs, some)
             made[runs] += 1
-            if target_kl is not None:
-                runs = runs[moved <= KL_SLACK * target_kl]
+            if farthest is not None:
+                runs = runs[moved <= farthest]
                 if not len(runs):
                     break
         return made
 
-    def update(self, batch: Samples, multiplier: np.ndarray | None = None) -> np.ndarray:
+    def update(
+        self,
+        batch: Samples,
+        multiplier: np.ndarray | None = None,
+        who: Sequence[str] = (POLICY, CRITICS),
+    ) -> np.ndarray:
         """One step on a minibatch; the mean of log pi_old - log pi before it, (runs,)."""
-        settings, steps = self.settings, batch.actions.shape[1]
-        logits, trace = self.policy.trace(batch.states)
-        log_pi, chosen = log_softmax(logits), taken(batch.actions)
-        log_ratio = log_pi[chosen] - batch.old_log_probabilities
-        push = policy_push(np.exp(log_ratio), batch.advantages, settings.clip, multiplier)
-        slope = logit_slope(log_pi, chosen, push, settings.entropy)
-        self.policy.gradient(trace, slope, out=self.gradients[:, self.slots[0]])
+        moved = np.zeros(len(self.parameters))
+        if POLICY in who:
+            moved = self._policy_gradient(batch, multiplier)
+        if CRITICS in who:
+            self._critics_gradient(batch)
+        parts = [self.parts[name] for name in who]
+        if self.settings.gradient_norm:
+            together = slice(parts[0].start, parts[-1].stop)
+            cut_gradients(self.gradients[:, together], self.settings.gradient_norm)
+        for name, part in zip(who, parts, strict=True):
+            self.optimisers[name].step(self.parameters[:, part], self.gradients[:, part])
+        return moved
+
+    def _policy_gradient(self, batch: Samples, multiplier: np.ndarray | None) -> np.ndarray:
+        """Leaves the policies' gradient in its place; how far they have moved, (runs,)."""
+        outputs, trace = self.policy.trace(batch.states)
+        policy = self.actions.distribution(outputs)
+        log_ratio = policy.log_probabilities(batch.actions) - batch.old_log_probabilities
+        push = policy_push(np.exp(log_ratio), batch.advantages, self.settings.clip, multiplier)
+        slope = policy.slope(batch.actions, push, self.settings.entropy)
+        slope /= log_ratio.shape[1]
+        row = self.gradients[:, self.slots[0]]
+        self.policy.gradient(trace, slope, out=row)
+        self.actions.hold(self.policy, row)
+        return -log_ratio.mean(axis=1)
+
+    def _critics_gradient(self, batch: Samples) -> None:
+        """Leaves that of the critics' squared errors in its place."""
+        weight = np.float32(2.0 * self.settings.value_weight / batch.targets.shape[1])
         for k, value in enumerate(self.values):
             estimate, trace = value.trace(batch.states)
             slope = estimate - batch.targets[..., k : k + 1]
-            slope *= np.float32(2.0 * settings.value_weight / steps)
+            slope *= weight
             value.gradient(trace, slope, out=self.gradients[:, self.slots[1 + k]])
-        cut_gradients(self.gradients, settings.gradient_norm)
-        self.optimiser.step(self.parameters, self.gradients)
-        return -log_ratio.mean(axis=1)
 
     def _pick(self, runs: np.ndarray) -> OnPolicyAgents:
-        """Copies of some of the runs, with their optimiser's state."""
-        some = OnPolicyAgents(
-            [net.pick(runs) for net in (self.policy, *self.values)], self.settings
-        )
-        ours = self.optimiser
-        some.optimiser.first, some.optimiser.second = ours.first[runs], ours.second[runs]
-        some.optimiser.steps = ours.steps[runs]
+        """Copies of some of the runs, with their optimisers' state."""
+        networks = [net.pick(runs) for net in (self.policy, *self.values)]
+        some = OnPolicyAgents(networks, self.actions, self.settings)
+        for name, ours in self.optimisers.items():
+            some.optimisers[name].restore({k: v[runs] for k, v in ours.tensors().items()})
         return some
 
     def _put(self, runs: np.ndarray, some: OnPolicyAgents) -> None:
         """Take the runs back."""
         self.parameters[runs] = some.parameters
-        self.optimiser.first[runs] = some.optimiser.first
-        self.optimiser.second[runs] = some.optimiser.second
-        self.optimiser.steps[runs] = some.optimiser.steps
+        for name, ours in self.optimisers.items():
+            theirs = some.optimisers[name].tensors()
+            for part, values in ours.tensors().items():
+                values[runs] = theirs[part]
 
     def tensors(self) -> dict[str, np.ndarray]:
         """What a saved state must hold of them."""
-        return {"agents.parameters": self.parameters} | self.optimiser.tensors("agents.adam.")
+        named = {"agents.parameters": self.parameters}
+        for name, optimiser in self.optimisers.items():
+            named |= optimiser.tensors(f"agents.{name}.")
+        return named
 
     def restore(self, named: dict[str, np.ndarray]) -> None:
         """The inverse of `tensors`."""
         self.parameters[...] = named["agents.parameters"]
-        self.optimiser.restore(named, "agents.adam.")
+        for name, optimiser in self.optimisers.items():
+            optimiser.restore(named, f"agents.{name}.")
 
 
 def policy_push(
@@ -210,7 +267,8 @@ def generalised_advantages(
     """GAE(gamma, lambda) of (runs, steps, environments) signals (Schulman et al., 2016).
 
     The value of the state behind the last step, `after` (runs, 1, environments), stands for
-    what an unfinished episode will still bring; nothing follows an end, the horizon included.
+    what an unfinished episode will still bring; nothing follows an end, the horizon included
+    (`bootstrap` adds to the signal what would have followed there).
     """
     going = ~ended
     following = np.concatenate([values[:, 1:], after], axis=1)

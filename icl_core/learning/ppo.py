@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from icl_core.learning.networks import Adam, Networks, log_softmax
+from icl_core.learning.actions import Actions, Distribution
+from icl_core.learning.networks import Adam, Networks
 
 
 @dataclass(frozen=True)
@@ -26,72 +27,58 @@ class PPOSettings:
     batch: int = 64
     buffer: int = 10_000  # steps kept, per run; 0 keeps only the current epoch's
     normalise: bool = False  # advantages to mean 0 and deviation 1 in each minibatch
+    log_deviation: float = -0.5  # of real-valued actions, at the start
 
 
 @dataclass(frozen=True)
 class Batch:
     """Steps that an update learns from; leading axes (runs, steps)."""
 
-    states: np.ndarray  # (runs, steps, state_size) float32
-    actions: np.ndarray  # (runs, steps) int64
+    states: np.ndarray  # (runs, steps, observation_size) float32, as networks see them
+    actions: np.ndarray  # (runs, steps) int64, or (runs, steps, action_size) float32
     old_log_probabilities: np.ndarray  # (runs, steps) float32, of the policy that acted
-    targets: np.ndarray  # (runs, steps, critics) float32: rewards-to-go, and costs-to-go
+    targets: np.ndarray  # (runs, steps) float32, rewards-to-go
 
 
 class ActorCritic:
-    """Policies and their critics: one value network per signal (reward, and cost if needed)."""
+    """Policies and their value networks."""
 
     def __init__(
         self,
         rngs: Sequence[np.random.Generator],
         state_size: int,
-        n_actions: int,
+        actions: Actions,
         settings: PPOSettings,
-        critics: int = 1,
     ):
-        self.settings = settings
-        shapes = [(state_size, *settings.hidden, n_actions)]
-        shapes += [(state_size, *settings.hidden, 1)] * critics
-        networks = [Networks.initialise(rngs, sizes) for sizes in shapes]
-        self.parameters, self.slots, (self.policy, *self.values) = join(networks)
+        self.actions, self.settings = actions, settings
+        inner = (state_size, *settings.hidden)
+        networks = [Networks.initialise(rngs, (*inner, last)) for last in (actions.outputs, 1)]
+        actions.prepare(networks[0], settings.log_deviation)
+        self.parameters, self.slots, (self.policy, self.value) = join(networks)
         self.gradients = np.empty_like(self.parameters)
         self.optimiser = Adam(self.parameters, settings.learning_rate)
 
-    def update(self, batch: Batch, multiplier: np.ndarray | None = None) -> None:
-        """One value step and one policy step.
-
-        `multiplier` (runs,) weighs the cost's advantage against the reward's.
-        """
-        advantages = [
-            self._value_error(k, batch.states, batch.targets[..., k])
-            for k in range(len(self.values))
-        ]
+    def update(self, batch: Batch) -> None:
+        """One value step, and one policy step on the advantages before it."""
+        policy_row, value_row = (self.gradients[:, slot] for slot in self.slots)
+        estimate, trace = self.value.trace(batch.states)
+        advantages = batch.targets - estimate[..., 0]
+        slope = (-2.0 / advantages.shape[1]) * advantages[..., None]
+        self.value.gradient(trace, slope, out=value_row)
         if self.settings.normalise:
-            advantages = [standardise(advantage) for advantage in advantages]
-        combined = advantages[0]
-        if multiplier is not None:
-            weight = multiplier[:, None].astype(np.float32)
-            combined = (advantages[0] - weight * advantages[1]) / (1.0 + weight)
-        logits, trace = self.policy.trace(batch.states)
+            advantages = standardise(advantages)
+        outputs, trace = self.policy.trace(batch.states)
         slope = surrogate_gradient(
-            logits,
+            self.actions.distribution(outputs),
             batch.actions,
             batch.old_log_probabilities,
-            combined,
+            advantages,
             self.settings.clip,
             self.settings.entropy,
         )
-        self.policy.gradient(trace, slope, out=self.gradients[:, self.slots[0]])
+        self.policy.gradient(trace, slope, out=policy_row)
+        self.actions.hold(self.policy, policy_row)
         self.optimiser.step(self.parameters, self.gradients)
-
-    def _value_error(self, critic: int, states: np.ndarray, targets: np.ndarray) -> np.ndarray:
-        """Advantages G - V; leaves the gradient of mean (G - V)^2 in its slot."""
-        value = self.values[critic]
-        estimate, trace = value.trace(states)
-        error = targets - estimate[..., 0]
-        slope = (-2.0 / error.shape[1]) * error[..., None]
-        value.gradient(trace, slope, out=self.gradients[:, self.slots[1 + critic]])
-        return error
 
 
 def join(networks: Sequence[Networks]) -> tuple[np.ndarray, list[slice], list[Networks]]:
@@ -111,27 +98,21 @@ def join(networks: Sequence[Networks]) -> tuple[np.ndarray, list[slice], list[Ne
 
 
 def surrogate_gradient(
-    logits: np.ndarray,
+    policy: Distribution,
     actions: np.ndarray,
     old_log_probabilities: np.ndarray,
     advantages: np.ndarray,
     clip: float,
     entropy: float,
 ) -> np.ndarray:
-    """Gradient of the PPO loss in the logits (runs, steps, n).
+    """Gradient of the PPO loss in the policy's outputs (runs, steps, n).
 
     Loss = -mean[min(r A, clip(r) A)] - entropy * mean[H], r = pi / pi_old.
     """
-    log_pi = log_softmax(logits)
-    chosen = taken(actions)
-    ratio = np.exp(log_pi[chosen] - old_log_probabilities)
-    return logit_slope(log_pi, chosen, clipped_push(ratio, advantages, clip), entropy)
-
-
-def taken(actions: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Index that picks the chosen actions (runs, steps) from an array (runs, steps, n)."""
-    runs, steps = actions.shape
-    return np.arange(runs)[:, None], np.arange(steps), actions
+    ratio = np.exp(policy.log_probabilities(actions) - old_log_probabilities)
+    slope = policy.slope(actions, clipped_push(ratio, advantages, clip), entropy)
+    slope /= advantages.shape[1]
+    return slope
 
 
 def clipped_push(ratio: np.ndarray, advantages: np.ndarray, clip: float) -> np.ndarray:
@@ -140,24 +121,9 @@ def clipped_push(ratio: np.ndarray, advantages: np.ndarray, clip: float) -> np.n
     return ratio * advantages * moving
 
 
-def logit_slope(
-    log_pi: np.ndarray, chosen: tuple[np.ndarray, ...], push: np.ndarray, entropy: float
-) -> np.ndarray:
-    """Gradient in the logits of -mean[f] - entropy * mean[H], given push = df / d log pi(a)."""
-    pi = np.exp(log_pi)
-    # d log pi(a) / d logits = onehot(a) - pi;  dH / d logits = -pi (log pi + H)
-    entropies = -np.matmul(pi * log_pi, np.ones((log_pi.shape[-1], 1), np.float32))
-    slope = pi * (push[..., None] + entropy * (log_pi + entropies))
-    slope[chosen] -= push
-    slope /= push.shape[1]
-    return slope
-
-
-def mean_entropy(logits: np.ndarray, mask: np.ndarray) -> np.ndarray:
+def mean_entropy(policy: Distribution, mask: np.ndarray) -> np.ndarray:
     """(runs,) mean entropy of the policies over the masked steps (runs, steps)."""
-    log_pi = log_softmax(logits)
-    entropies = -(np.exp(log_pi) * log_pi).sum(axis=-1)
-    return (entropies * mask).sum(axis=1) / mask.sum(axis=1)
+    return (policy.entropies() * mask).sum(axis=1) / mask.sum(axis=1)
 
 
 def standardise(advantage: np.ndarray) -> np.ndarray:

@@ -6,9 +6,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from icl_core.demonstrations.trajectories import Trajectories
+from icl_core.demonstrations.trajectories import Trajectories, blanked
 from icl_core.environments.world import World
-from icl_core.learning.networks import Networks, log_softmax, row_maximum
+from icl_core.errors import InputError
+from icl_core.learning.actions import actions_of
+from icl_core.learning.networks import Networks
 
 
 def roll_out(
@@ -19,34 +21,57 @@ def roll_out(
     Every draw that an episode may need is made beforehand from its run's own
     generator, so that the loop over time holds no loop over runs.
     """
-    runs, horizon = policies.runs, world.horizon
+    runs, horizon, actions = policies.runs, world.horizon, actions_of(world)
     shape = (runs, episodes)
     states = np.stack([world.initial_states(rng, episodes) for rng in rngs])
-    # (horizon, runs, episodes, 1 + noise): one uniform to choose the action, the rest for the world
-    draws = np.stack(
-        [rng.random((horizon, episodes, 1 + world.noise_size)) for rng in rngs], axis=1
-    )
-
-    seen = np.zeros((horizon, *shape, world.state_size), np.float32)
-    chosen = np.zeros((horizon, *shape), np.int64)
+    choosing, noise = draw_uniform(world, rngs, horizon, episodes)
+    seen = np.zeros((horizon, *shape, world.observation_size), np.float32)
+    chosen = np.zeros((horizon, *shape, *actions.shape), actions.dtype)
     paid = np.zeros((horizon, *shape), np.float32)
     lengths = np.full(shape, horizon)
     alive = np.ones(shape, bool)
     for t in range(horizon):
-        observations = states.astype(np.float32)
-        actions = sample_actions(policies(observations), draws[t, ..., 0])
-        noise = draws[t, ..., 1:].reshape(runs * episodes, world.noise_size)
-        moved, rewards, ended = world.step(
-            states.reshape(-1, world.state_size), actions.ravel(), noise
-        )
-        seen[t], chosen[t], paid[t] = observations, actions, rewards.reshape(shape)
-        states = moved.reshape(states.shape)
-        ended = ended.reshape(shape) & alive
+        seen[t] = world.observe(states)
+        chosen[t] = choose(world, policies, seen[t], choosing[t])
+        moved, rewards, ended = step_all(world, states, chosen[t], noise[t])
+        paid[t], states = rewards, moved
+        ended &= alive
         lengths[ended] = t + 1
         alive &= ~ended
         if not alive.any():
             break
     return _finished(seen, chosen, paid, lengths)
+
+
+def draw_uniform(
+    world: World, rngs: Sequence[np.random.Generator], steps: int, count: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """What `count` episodes per run may need in so many steps, from each run's own generator:
+    draws for their actions and for the world, (steps, runs, count, ...) each.
+    """
+    of_actions = actions_of(world).draws
+    sizes = (steps, count, of_actions + world.noise_size)
+    draws = np.stack([rng.random(sizes) for rng in rngs], axis=1)
+    return draws[..., :of_actions], draws[..., of_actions:]
+
+
+def choose(
+    world: World, policies: Networks, observations: np.ndarray, uniform: np.ndarray
+) -> np.ndarray:
+    """Actions of the policies for observations (runs, n, size) and draws (runs, n, ...)."""
+    outputs = policies(world.features(observations))
+    return actions_of(world).distribution(outputs).sample(uniform)
+
+
+def step_all(
+    world: World, states: np.ndarray, actions: np.ndarray, noise: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """`world.step` for a stack: (runs, n, ...) in, (runs, n, ...) out."""
+    shape = states.shape[:2]
+    n = shape[0] * shape[1]
+    flat = (part.reshape(n, *part.shape[2:]) for part in (states, actions, noise))
+    moved, rewards, ended = world.step(*flat)
+    return moved.reshape(states.shape), rewards.reshape(shape), ended.reshape(shape)
 
 
 def roll_out_without_reset(
@@ -57,21 +82,27 @@ def roll_out_without_reset(
     A fault of the authors' ICRL, kept as a switch: their environment, once finished, ends
     every further step at once unless it is reset.
     """
+    if world.state_size != world.observation_size:
+        raise InputError(
+            f"configuration: learning.icrl.never_reset cannot be true in {world.name}, where a "
+            "state is more than what is observed; set it to false"
+        )
     first = roll_out(world, policies, rngs, 1)
-    shape = (policies.runs, episodes, *first.rewards.shape[2:])
-    states = np.zeros((*shape, world.state_size), np.float32)
-    actions, rewards = np.zeros(shape, np.int64), np.zeros(shape, np.float32)
-    states[:, :1], actions[:, :1], rewards[:, :1] = first.states, first.actions, first.rewards
+    shape, runs = (policies.runs, episodes, world.horizon), np.arange(policies.runs)
+    parts = [np.zeros((*shape, *p.shape[3:]), p.dtype) for p in first.parts()[:3]]
+    for part, given in zip(parts, first.parts(), strict=False):
+        part[:, :1] = given
+    states, actions, rewards = parts
     lengths = np.ones(shape[:2], np.int64)
     lengths[:, 0] = first.lengths[:, 0]
-    run, last = np.arange(policies.runs), lengths[:, 0] - 1
-    now, action = states[run, 0, last], actions[run, 0, last]
+    last = lengths[:, 0] - 1
+    now, action = states[runs, 0, last], actions[runs, 0, last]
     for k in range(1, episodes):
-        draws = np.stack([rng.random(1 + world.noise_size) for rng in rngs])
-        now = world.step(now, action, draws[:, 1:])[0].astype(np.float32)
-        action = sample_actions(policies(now[:, None]), draws[:, :1])[:, 0]
+        choosing, noise = (draws[0] for draws in draw_uniform(world, rngs, 1, 1))
+        now = world.step(now, action, noise[:, 0])[0].astype(np.float32)
+        action = choose(world, policies, now[:, None], choosing)[:, 0]
         states[:, k, 0], actions[:, k, 0] = now, action
-        rewards[:, k, 0] = world.step(now, action, draws[:, 1:])[1]
+        rewards[:, k, 0] = world.step(now, action, noise[:, 0])[1]
     return Trajectories(states, actions, rewards, lengths)
 
 
@@ -82,23 +113,8 @@ def _finished(seen, chosen, paid, lengths) -> Trajectories:
     and a run's must not depend on how long its neighbours' episodes are.
     """
     taken = np.arange(len(seen)) < lengths[..., None]
-    states = np.moveaxis(seen, 0, 2) * taken[..., None]
-    actions = np.moveaxis(chosen, 0, 2) * taken
-    rewards = np.moveaxis(paid, 0, 2) * taken
-    return Trajectories(states, actions, rewards, lengths)
-
-
-def sample_actions(logits: np.ndarray, uniform: np.ndarray) -> np.ndarray:
-    """Draw from the softmax of logits (..., n) by inverting its CDF at a uniform draw (...)."""
-    weights = np.exp(logits - row_maximum(logits))
-    cumulative = np.cumsum(weights, axis=-1, dtype=np.float64)
-    threshold = uniform * cumulative[..., -1]
-    return (cumulative[..., :-1] <= threshold[..., None]).sum(axis=-1)
-
-
-def log_probabilities(logits: np.ndarray, actions: np.ndarray) -> np.ndarray:
-    """log pi(a|s) of the chosen actions: (..., n), (...) -> (...)."""
-    return np.take_along_axis(log_softmax(logits), actions[..., None], axis=-1)[..., 0]
+    parts = (blanked(np.moveaxis(part, 0, 2), taken) for part in (seen, chosen, paid))
+    return Trajectories(*parts, lengths)
 
 
 def rewards_to_go(rewards: np.ndarray, discount: float) -> np.ndarray:

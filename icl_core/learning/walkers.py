@@ -14,20 +14,22 @@ from dataclasses import dataclass
 import numpy as np
 
 from icl_core.environments.world import World
+from icl_core.learning.actions import actions_of
 from icl_core.learning.networks import Networks
-from icl_core.learning.rollouts import sample_actions
+from icl_core.learning.rollouts import choose, draw_uniform, step_all
 
 
 @dataclass(frozen=True)
 class Walk:
     """A rollout; axes (runs, steps, environments)."""
 
-    states: np.ndarray  # (runs, steps, environments, state_size) float32
-    actions: np.ndarray  # int64
+    states: np.ndarray  # (runs, steps, environments, observation_size) float32
+    actions: np.ndarray  # int64, or float32 with an axis more
     rewards: np.ndarray  # float32
     ended: np.ndarray  # bool: the episode's last step, by its own end or by the horizon
+    cut: np.ndarray  # bool: by the horizon alone
     ages: np.ndarray  # int64: steps since the episode's start, 0 for its first
-    after: np.ndarray  # (runs, 1, environments, state_size) float32: where the next walk begins
+    moved: np.ndarray  # like states: where each step led, also where the episode was over there
 
 
 class Walkers:
@@ -46,30 +48,26 @@ class Walkers:
         Every draw that may be needed is made beforehand from the run's own generator,
         a start state for each step included: it is used where an episode ends.
         """
-        world, shape = self.world, self.ages.shape
-        size, count = world.state_size, shape[1]
-        draws = np.stack([r.random((steps, count, 1 + world.noise_size)) for r in rngs], axis=1)
-        starts = [world.initial_states(r, steps * count).reshape(steps, count, size) for r in rngs]
+        world, shape, actions = self.world, self.ages.shape, actions_of(self.world)
+        choosing, noise = draw_uniform(world, rngs, steps, shape[1])
+        each = (steps, shape[1], world.state_size)
+        starts = [world.initial_states(rng, steps * shape[1]).reshape(each) for rng in rngs]
         starts = np.stack(starts, axis=1)
-        seen = np.empty((steps, *shape, size), np.float32)
-        chosen, ages = np.empty((2, steps, *shape), np.int64)
-        paid, over = np.empty((steps, *shape), np.float32), np.empty((steps, *shape), bool)
+        seen, led = np.empty((2, steps, *shape, world.observation_size), np.float32)
+        chosen = np.empty((steps, *shape, *actions.shape), actions.dtype)
+        paid, ages = np.empty((steps, *shape), np.float32), np.empty((steps, *shape), np.int64)
+        over, cut = np.empty((2, steps, *shape), bool)
         for t in range(steps):
-            seen[t], ages[t] = self.states, self.ages
-            chosen[t] = sample_actions(policies(seen[t]), draws[t, ..., 0])
-            noise = draws[t, ..., 1:].reshape(self.ages.size, world.noise_size)
-            moved, rewards, ended = world.step(
-                self.states.reshape(-1, size), chosen[t].ravel(), noise
-            )
-            paid[t] = rewards.reshape(shape)
-            over[t] = ended.reshape(shape) | (self.ages + 1 >= world.horizon)
-            new = over[t][..., None]
-            self.states = np.where(new, starts[t], moved.reshape(self.states.shape))
+            seen[t], ages[t] = world.observe(self.states), self.ages
+            chosen[t] = choose(world, policies, seen[t], choosing[t])
+            moved, paid[t], ended = step_all(world, self.states, chosen[t], noise[t])
+            led[t] = world.observe(moved)
+            cut[t] = (self.ages + 1 >= world.horizon) & ~ended
+            over[t] = ended | cut[t]
+            self.states = np.where(over[t][..., None], starts[t], moved)
             self.ages = np.where(over[t], 0, self.ages + 1)
-        parts = (
-            np.ascontiguousarray(np.moveaxis(p, 0, 1)) for p in (seen, chosen, paid, over, ages)
-        )
-        return Walk(*parts, self.states[:, None].astype(np.float32))
+        parts = (seen, chosen, paid, over, cut, ages, led)
+        return Walk(*(np.ascontiguousarray(np.moveaxis(part, 0, 1)) for part in parts))
 
     def tally(self, walk: Walk, costs: np.ndarray) -> dict[str, np.ndarray]:
         """How the episodes that ended in this walk went: column of the training log -> (runs,).

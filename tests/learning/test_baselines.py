@@ -17,8 +17,9 @@ from icl_core.learning.gail_constraint import (
     rollouts_of,
     train_gail_constraint,
 )
-from icl_core.learning.icrl import ICRLSettings, Multiplier, train_icrl
+from icl_core.learning.icrl import ICRLSettings, train_icrl
 from icl_core.learning.logs import TRAINING_SCHEMA
+from icl_core.learning.multiplier import Multiplier
 from icl_core.learning.networks import Adam, Networks, sigmoid
 from icl_core.learning.on_policy import OnPolicySettings
 from icl_core.learning.resume import Store

@@ -6,6 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from icl_core.learning.actions import Choices
 from icl_core.learning.buffer import StepBuffer
 from icl_core.learning.ppo import Batch
 from icl_core.randomness import generators
@@ -17,7 +18,7 @@ from icl_core.randomness import generators
 )
 def test_buffer_holds_what_a_queue_would_hold(capacity, sizes, seed):
     rng = np.random.default_rng(seed)
-    buffer = StepBuffer(2, capacity, 3, critics=2)
+    buffer = StepBuffer(2, capacity, 3, Choices(40))
     queues = [deque(maxlen=capacity) for _ in range(2)]
     label = 0
     for size in sizes:
@@ -45,12 +46,11 @@ def labelled(names):
     """Steps whose every field tells their name, (2, n) distinct integers."""
     names = np.asarray(names)
     states = names[..., None] + np.array([0.0, 0.25, 0.5])
-    targets = names[..., None] + np.array([0.0, 0.5])
-    return Batch(states.astype(np.float32), names, -names.astype(np.float32), targets)
+    return Batch(states.astype(np.float32), names, -names.astype(np.float32), names + 0.5)
 
 
 def test_buffer_draws_every_step_equally_often():
-    buffer = StepBuffer(1, 8, 3, critics=2)
+    buffer = StepBuffer(1, 8, 3, Choices(40))
     buffer.add(labelled(np.arange(11)[None]), np.ones((1, 11), bool))
     drawn = buffer.draw(generators([1], "d"), batches=100, size=80)
     counts = np.bincount(np.concatenate([batch.actions[0] for batch in drawn]), minlength=11)

@@ -10,21 +10,22 @@ from hypothesis import strategies as st
 
 from icl_core.demonstrations.trajectories import Trajectories
 from icl_core.environments import make_world
-from icl_core.learning.constrained_rl import (
-    ConstrainedRLSettings,
-    _Learner,
-    constraint_values,
-    train_policies,
-    truncate,
-)
+from icl_core.learning import penalty
+from icl_core.learning.constrained_rl import ConstrainedRLSettings, train_policies
+from icl_core.learning.costs import constraint_values, truncate
+from icl_core.learning.lagrangian import ROBOTS, LagrangianLearner, LagrangianSettings
 from icl_core.learning.networks import Adam, Networks
 from icl_core.learning.ppo import PPOSettings
 from icl_core.learning.resume import Store
 from icl_core.learning.rollouts import roll_out
 from icl_core.randomness import generators
 
+WALKS = replace(ROBOTS, hidden=(16,), steps=200, environments=4, passes=3, batch=100)
 SMALL = ConstrainedRLSettings(
-    epochs=4, episodes=5, warm_up=1, ppo=PPOSettings(updates=3, batch=16, buffer=300)
+    epochs=4,
+    episodes=5,
+    ppo=PPOSettings(updates=3, batch=16, buffer=300),
+    lagrangian=LagrangianSettings(on_policy=WALKS),
 )
 
 
@@ -131,14 +132,14 @@ def test_projection_follows_the_gradient_of_autograd(name, monkeypatch):
     """Per violating episode, the step descends sum_t C_t log pi(a_t | s_t) (App. B.1)."""
     world = make_world(name)
     monkeypatch.setattr(world, "threshold", 3.0, raising=False)
-    learner = _Learner(
+    learner = penalty.PenaltyLearner(
         world, smooth, generators([1, 2], "p"), replace(SMALL, feasibility_rate=1e-3)
     )
     policy = learner.agents.policy
     episodes = roll_out(world, policy, generators([1, 2], "r"), 6)
     costs = constraint_values(world, smooth, episodes) * 0.25
     Recorder.seen = []
-    monkeypatch.setattr("icl_core.learning.constrained_rl.Adam", Recorder)
+    monkeypatch.setattr("icl_core.learning.penalty.Adam", Recorder)
     learner._project(episodes, costs)
     assert len(Recorder.seen) == 6
     violated = []
@@ -175,7 +176,7 @@ def projection_gradient(policy, run, episode, to_go):
 def test_projection_lowers_the_probability_of_costly_actions():
     world = make_world("gridworld-a")
     chosen = replace(SMALL, feasibility_rate=1e-2, ppo=replace(SMALL.ppo, updates=0))
-    learner = _Learner(
+    learner = penalty.PenaltyLearner(
         world, lambda x: np.ones(x.shape[:-1], np.float32), generators([1], "p"), chosen
     )
     episodes = roll_out(world, learner.agents.policy, generators([1], "r"), 1)
@@ -193,8 +194,11 @@ VARIANTS = {
     "penalty": {},
     "projection": {"feasibility_rate": 1e-3},
     "projection without truncation": {"feasibility_rate": 1e-3, "truncate": False},
-    "lagrangian": {"procedure": "lagrangian", "truncate": False},
-    "lagrangian with truncation": {"procedure": "lagrangian"},
+    "lagrangian": {"procedure": "lagrangian"},
+    "lagrangian with the authors' faults": {
+        "procedure": "lagrangian",
+        "lagrangian": LagrangianSettings(on_policy=WALKS, reward_as_cost=True, other_actions=True),
+    },
     "no memory, normalised": {"ppo": replace(SMALL.ppo, buffer=0, normalise=True)},
 }
 
@@ -236,17 +240,46 @@ def test_the_log_tells_of_whole_episodes_not_of_truncated_ones():
     assert (log["entropy"] <= np.log(8) + 1e-6).all()
 
 
-def test_the_multiplier_waits_for_the_warm_up_then_follows_the_excess():
-    world = make_world("gridworld-a")
-    chosen = replace(SMALL, procedure="lagrangian", truncate=False, warm_up=2, multiplier_rate=0.5)
-    learner = _Learner(world, smooth, generators([1, 2], "m"), chosen)
-    expected = np.zeros(2)
+@pytest.mark.parametrize("fault", [False, True])
+def test_the_multiplier_waits_for_the_warm_up_then_follows_the_excess(fault):
+    """In CartPole, 50 steps each: the multiplier's sign is that of what it should follow."""
+    world = make_world("cartpole-mr")
+    world.threshold = 15.0  # episodes cost about 10 and pay about 20
+    procedure = LagrangianSettings(on_policy=WALKS, warm_up=2, reward_as_cost=fault)
+    chosen = replace(SMALL, procedure="lagrangian", lagrangian=procedure)
+    half = lambda x: np.full(x.shape[:-1], 0.5, np.float32)  # noqa: E731
+    learner = LagrangianLearner(world, half, generators([1, 2], "m"), chosen)
+    before = learner.multiplier.value
+    np.testing.assert_allclose(before, 1.0)
     for epoch in range(1, 6):
-        row = learner.epoch(epoch)
-        if epoch > 2:
-            expected = np.maximum(0, expected + 0.5 * (row["constraint_value"] - world.threshold))
-        np.testing.assert_allclose(learner.multiplier, expected)
-    assert (learner.multiplier > 0).all()
+        row = learner.epoch()
+        followed = row["return"] if fault else row["constraint_value"]
+        now = learner.multiplier.value
+        if epoch <= 2:
+            np.testing.assert_array_equal(now, before)
+        elif epoch == 3:  # Adam's first step goes by the sign alone
+            np.testing.assert_array_equal(np.sign(now - before), np.sign(followed - 15.0))
+        before = now
+
+
+def test_ppo_lagrange_keeps_a_constraint_that_costs_it_reward():
+    """One step, reward -(a - 1)^2, cost a, beta = 0.5: the best action is 0.5, not 1."""
+
+    class Line(type(make_world("cartpole-mr"))):
+        name, horizon, threshold, n_actions, discount = "line", 1, 0.5, 0, 0.99
+        action_low = action_high = np.zeros(1, np.float32)
+
+        def step(self, states, actions, noise=None):
+            return states, -((actions[:, 0] - 1) ** 2), np.ones(len(states), bool)
+
+        def constraint_inputs(self, observations, actions):
+            return actions
+
+    on_policy = replace(WALKS, hidden=(8,), steps=256, environments=16, batch=256, passes=10)
+    how = LagrangianSettings(on_policy=on_policy, farthest=0.05, multiplier_rate=0.1)
+    chosen = ConstrainedRLSettings(epochs=100, procedure="lagrangian", lagrangian=how)
+    trained = train_policies(Line(), lambda x: x[..., 0], generators([1, 2], "t"), chosen)
+    np.testing.assert_allclose(trained.log["constraint_value"][-50:].mean(axis=0), 0.5, atol=0.1)
 
 
 def test_progress_hears_of_every_epoch():
@@ -286,8 +319,9 @@ def test_a_killed_training_goes_on_and_ends_with_the_same_bits(procedure, surviv
     """Killed before and after the half-way snapshot."""
     world = make_world("cartpole-mid")
     ppo = PPOSettings(hidden=(8,), updates=3, batch=16, buffer=300)
+    lagrangian = LagrangianSettings(on_policy=WALKS, warm_up=1)
     settings = ConstrainedRLSettings(
-        epochs=6, episodes=3, procedure=procedure, warm_up=1, multiplier_rate=1.0, ppo=ppo
+        epochs=6, episodes=3, procedure=procedure, ppo=ppo, lagrangian=lagrangian
     )
 
     def train(progress=None, store=None):

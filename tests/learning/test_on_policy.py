@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 import torch
 
-from icl_core.learning.networks import Networks, log_softmax
+from icl_core.learning.actions import Choices, Vectors
+from icl_core.learning.networks import Networks
 from icl_core.learning.on_policy import (
     OnPolicyAgents,
     OnPolicySettings,
@@ -12,18 +13,25 @@ from icl_core.learning.on_policy import (
     cut_gradients,
     generalised_advantages,
 )
+from icl_core.learning.walkers import Walk
 from icl_core.randomness import generators
 
+RATES = {"learning_rate": 1e-3, "value_rate": 1e-3}
 
-def agents_of(seeds, critics, **settings):
-    settings = OnPolicySettings(**{"hidden": (16, 12), "learning_rate": 1e-3, **settings})
-    return OnPolicyAgents.initialise(generators(seeds, "a"), 3, 4, settings, critics)
+
+FOUR = Choices(4)
+
+
+def agents_of(seeds, critics, actions=FOUR, **settings):
+    settings = OnPolicySettings(**{"hidden": (16, 12), **RATES, **settings})
+    return OnPolicyAgents.initialise(generators(seeds, "a"), 3, actions, settings, critics)
 
 
 def samples_of(rng, agents, runs, steps, critics, spread=0.15):
     states = rng.normal(size=(runs, steps, 3)).astype(np.float32)
-    actions = rng.integers(4, size=(runs, steps))
-    log_pi = np.take_along_axis(log_softmax(agents.policy(states)), actions[..., None], -1)[..., 0]
+    policy = agents.actions.distribution(agents.policy(states))
+    actions = policy.sample(rng.random((runs, steps, agents.actions.draws)))
+    log_pi = policy.log_probabilities(actions)
     old = (log_pi + rng.normal(scale=spread, size=(runs, steps))).astype(np.float32)
     advantages, targets = rng.normal(size=(2, runs, steps, critics)).astype(np.float32)
     return Samples(states, actions, old, advantages, 3 * targets)
@@ -151,30 +159,61 @@ def test_a_pass_sees_every_step_once():
     assert not np.array_equal(orders[0], samples.states[0])
 
 
-def test_a_run_stops_when_its_divergence_exceeds_the_target_by_half():
+def test_a_run_stops_when_it_has_moved_too_far():
     """Of two runs one has an old policy that its own is far from: log pi_old - log pi = 0.05."""
     rng = np.random.default_rng(3)
-    agents = agents_of([1, 2], 2, learning_rate=1e-12, passes=4)
+    agents = agents_of([1, 2], 2, learning_rate=1e-12, value_rate=1e-12, passes=4)
     samples = samples_of(rng, agents, 2, 128, 2, spread=0.0)
     samples.old_log_probabilities[1] += np.float32(0.05)
     nu, rngs = np.array([0.1, 0.1]), generators([1, 2], "s")
-    for target, passes in [(0.05, [4, 4]), (0.034, [4, 4]), (0.033, [4, 1]), (None, [4, 4])]:
-        np.testing.assert_array_equal(agents.learn(samples, rngs, nu, target), passes)
+    for farthest, passes in [(0.075, [4, 4]), (0.051, [4, 4]), (0.0495, [4, 1]), (None, [4, 4])]:
+        np.testing.assert_array_equal(agents.learn(samples, rngs, nu, farthest), passes)
 
 
+@pytest.mark.parametrize("actions", [Choices(4), Vectors(2)], ids=["choices", "vectors"])
 @pytest.mark.parametrize("critics", [1, 2])
-def test_a_run_learns_the_same_alone_and_in_a_stack(critics):
-    """KL stops included: they end at different passes."""
+@pytest.mark.parametrize("apart", [False, True])
+def test_a_run_learns_the_same_alone_and_in_a_stack(actions, critics, apart):
+    """Early ends included: they come at different passes."""
     seeds = [5, 6, 7, 8, 9]
-    nu, target = (np.linspace(0, 2, 5), 0.002) if critics == 2 else (None, None)
-    together = agents_of(seeds, critics, passes=6, learning_rate=5e-3)
+    nu, farthest = (np.linspace(0, 2, 5), 0.003) if critics == 2 else (None, None)
+    how = {"passes": 6, "learning_rate": 5e-3, "critics_apart": apart}
+    together = agents_of(seeds, critics, actions, **how)
     samples = samples_of(np.random.default_rng(1), together, 5, 150, critics, spread=0.0)
-    made = together.learn(samples, generators(seeds, "s"), nu, target)
+    made = together.learn(samples, generators(seeds, "s"), nu, farthest)
     assert critics == 1 or len(set(made)) > 1
     for run, seed in enumerate(seeds):
-        alone = agents_of([seed], critics, passes=6, learning_rate=5e-3)
+        alone = agents_of([seed], critics, actions, **how)
         one = samples.of_runs(np.array([run]))
         weight = None if nu is None else nu[run : run + 1]
-        assert alone.learn(one, generators([seed], "s"), weight, target) == made[run]
+        assert alone.learn(one, generators([seed], "s"), weight, farthest) == made[run]
         np.testing.assert_array_equal(together.parameters[run], alone.parameters[0])
-        np.testing.assert_array_equal(together.optimiser.steps[run], alone.optimiser.steps[0])
+        for name, optimiser in together.optimisers.items():
+            np.testing.assert_array_equal(optimiser.steps[run], alone.optimisers[name].steps[0])
+
+
+def test_critics_apart_make_all_passes_when_the_policy_stops_early():
+    agents = agents_of([1, 2], 2, passes=5, critics_apart=True)
+    samples = samples_of(np.random.default_rng(3), agents, 2, 128, 2, spread=0.0)
+    samples.old_log_probabilities[1] += np.float32(0.05)
+    made = agents.learn(samples, generators([1, 2], "s"), np.ones(2), 0.04)
+    np.testing.assert_array_equal(made, [5, 1])
+    np.testing.assert_array_equal(agents.optimisers["policy"].steps, [10, 2])  # 2 batches a pass
+    np.testing.assert_array_equal(agents.optimisers["critics"].steps, [10, 10])
+
+
+def test_a_cut_episode_counts_as_going_on_where_it_is_told_to():
+    """One environment, two steps, both cut: the value behind each follows, discounted."""
+    for bootstrap in (False, True):
+        agents = agents_of([1], 1, bootstrap=bootstrap, gae_lambda=0.5)
+        rng = np.random.default_rng(0)
+        states, moved = rng.normal(size=(2, 1, 2, 1, 3)).astype(np.float32)
+        always = np.ones((1, 2, 1), bool)
+        rewards, none = np.ones((1, 2, 1), np.float32), np.zeros((1, 2, 1), np.int64)
+        walk = Walk(states, none, rewards, always, always, none, moved)
+        found = agents.samples(walk, [rewards], 0.9)
+        (value,) = agents.values
+        before, behind = (value(part[:, :, 0])[0, :, 0] for part in (states, moved))
+        expected = 1 + 0.9 * behind * bootstrap
+        np.testing.assert_allclose(found.targets[0, :, 0], expected, rtol=1e-5)
+        np.testing.assert_allclose(found.advantages[0, :, 0], expected - before, rtol=1e-4)

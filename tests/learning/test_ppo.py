@@ -6,6 +6,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from icl_core.learning.actions import Categorical, Choices, Vectors
 from icl_core.learning.networks import log_softmax
 from icl_core.learning.ppo import (
     ActorCritic,
@@ -45,7 +46,7 @@ def test_surrogate_gradient_is_that_of_autograd(runs, steps, n, clip, entropy, s
     old = (log_pi - rng.choice(offsets, size=(runs, steps))).astype(np.float32)
     size = rng.uniform(0.1, 3.0, size=(runs, steps))
     advantages = (size * rng.choice([-1, 1], size=(runs, steps))).astype(np.float32)
-    ours = surrogate_gradient(logits, actions, old, advantages, clip, entropy)
+    ours = surrogate_gradient(Categorical(logits), actions, old, advantages, clip, entropy)
     for run in range(runs):
         x = torch.tensor(logits[run], dtype=torch.float64, requires_grad=True)
         rest = (torch.tensor(part[run]) for part in (actions, old, advantages))
@@ -64,7 +65,7 @@ def test_surrogate_is_flat_exactly_where_the_clipped_branch_is_smaller():
         (0.95, -1.0, False),
     ]:
         gradient = surrogate_gradient(
-            np.zeros((1, 1, 2), np.float32),
+            Categorical(np.zeros((1, 1, 2), np.float32)),
             np.zeros((1, 1), np.int64),
             np.log(np.array([[0.5 / ratio]], np.float32)),
             np.array([[advantage]], np.float32),
@@ -90,86 +91,93 @@ def torch_forward(leaves, inputs):
     return hidden @ leaves[-2] + leaves[-1]
 
 
-def reference_update(nets, optimiser, batch, run, settings, multiplier):
-    """One update in plain torch: value losses, advantages that carry no gradient, PPO loss."""
-    policy, *values = nets
+def reference_update(nets, optimiser, batch, run, settings):
+    policy, value = nets
     states = torch.tensor(batch.states[run]).double()
-    targets = torch.tensor(batch.targets[run]).double()
-    errors = [targets[:, k] - torch_forward(v, states)[:, 0] for k, v in enumerate(values)]
-    value_loss = sum((error**2).mean() for error in errors)
-    advantages = [error.detach() for error in errors]
+    errors = torch.tensor(batch.targets[run]).double() - torch_forward(value, states)[:, 0]
+    advantages = errors.detach()
     if settings.normalise:
-        advantages = [(a - a.mean()) / (a.std(correction=0) + 1e-8) for a in advantages]
-    combined = advantages[0]
-    if multiplier is not None:
-        combined = (advantages[0] - multiplier * advantages[1]) / (1 + multiplier)
+        advantages = (advantages - advantages.mean()) / (advantages.std(correction=0) + 1e-8)
     actions = torch.tensor(batch.actions[run])
     old = torch.tensor(batch.old_log_probabilities[run]).double()
     logits = torch_forward(policy, states)
-    loss = ppo_loss(logits, actions, old, combined, settings.clip, settings.entropy)
+    loss = ppo_loss(logits, actions, old, advantages, settings.clip, settings.entropy)
     optimiser.zero_grad()
-    (value_loss + loss).backward()
+    ((errors**2).mean() + loss).backward()
     optimiser.step()
 
 
-def make_batch(rng, agents, runs, steps, critics):
+def make_batch(rng, agents, runs, steps):
     states = rng.normal(size=(runs, steps, 3)).astype(np.float32)
-    actions = rng.integers(4, size=(runs, steps))
-    log_pi = np.take_along_axis(log_softmax(agents.policy(states)), actions[..., None], -1)[..., 0]
+    policy = agents.actions.distribution(agents.policy(states))
+    actions = policy.sample(rng.random((runs, steps, agents.actions.draws)))
+    log_pi = policy.log_probabilities(actions)
     old = (log_pi + rng.normal(scale=0.15, size=(runs, steps))).astype(np.float32)
-    targets = rng.normal(size=(runs, steps, critics)).astype(np.float32)
-    return Batch(states, actions, old, targets)
+    return Batch(states, actions, old, rng.normal(size=(runs, steps)).astype(np.float32))
 
 
 @pytest.mark.parametrize("normalise", [False, True])
-@pytest.mark.parametrize("multipliers", [None, [0.0, 1.7]])
-def test_updates_are_those_of_plain_torch(multipliers, normalise):
+def test_updates_are_those_of_plain_torch(normalise):
     settings = PPOSettings(hidden=(16, 12), learning_rate=1e-3, normalise=normalise)
-    critics = 1 if multipliers is None else 2
-    agents = ActorCritic(generators([1, 2], "ppo"), 3, 4, settings, critics)
-    nets = [[torch_copy(net, run) for net in (agents.policy, *agents.values)] for run in range(2)]
+    agents = ActorCritic(generators([1, 2], "ppo"), 3, Choices(4), settings)
+    nets = [[torch_copy(net, run) for net in (agents.policy, agents.value)] for run in range(2)]
     optimisers = [
         torch.optim.Adam([leaf for net in leaves for leaf in net], 1e-3) for leaves in nets
     ]
     rng = np.random.default_rng(0)
-    multiplier = None if multipliers is None else np.array(multipliers)
     for _ in range(5):
-        batch = make_batch(rng, agents, 2, 64, critics)
-        agents.update(batch, multiplier)
+        batch = make_batch(rng, agents, 2, 64)
+        agents.update(batch)
         for run in range(2):
-            weight = None if multipliers is None else multipliers[run]
-            reference_update(nets[run], optimisers[run], batch, run, settings, weight)
+            reference_update(nets[run], optimisers[run], batch, run, settings)
     for run, leaves in enumerate(nets):
         expected = torch.cat([leaf.detach().reshape(-1) for net in leaves for leaf in net]).numpy()
         np.testing.assert_allclose(agents.parameters[run], expected, atol=1e-5)
 
 
 def test_networks_share_memory_with_the_row_that_adam_moves():
-    agents = ActorCritic(generators([1, 2], "ppo"), 3, 4, PPOSettings(hidden=(8,)), critics=2)
-    sizes = [net.parameters.shape[1] for net in (agents.policy, *agents.values)]
+    agents = ActorCritic(generators([1, 2], "ppo"), 3, Choices(4), PPOSettings(hidden=(8,)))
+    sizes = [net.parameters.shape[1] for net in (agents.policy, agents.value)]
     assert agents.parameters.shape == (2, sum(sizes))
-    assert sizes == [3 * 8 + 8 + 8 * 4 + 4] + [3 * 8 + 8 + 8 + 1] * 2
+    assert sizes == [3 * 8 + 8 + 8 * 4 + 4, 3 * 8 + 8 + 8 + 1]
     agents.parameters[:] = 0.0
-    for net in (agents.policy, *agents.values):
+    for net in (agents.policy, agents.value):
         assert not any(part.any() for layer in net.layers for part in layer)
 
 
-@pytest.mark.parametrize("critics", [1, 2])
-def test_a_run_learns_the_same_alone_and_in_a_stack(critics):
+@pytest.mark.parametrize("actions", [Choices(4), Vectors(2)], ids=["choices", "vectors"])
+def test_a_run_learns_the_same_alone_and_in_a_stack(actions):
     seeds = [5, 6, 7, 8, 9]
-    multiplier = np.linspace(0, 2, 5) if critics == 2 else None
-    together = ActorCritic(generators(seeds, "ppo"), 3, 4, PPOSettings(), critics)
+    together = ActorCritic(generators(seeds, "ppo"), 3, actions, PPOSettings())
     rng = np.random.default_rng(1)
-    batches = [make_batch(rng, together, 5, 64, critics) for _ in range(6)]
+    batches = [make_batch(rng, together, 5, 64) for _ in range(6)]
     for batch in batches:
-        together.update(batch, multiplier)
+        together.update(batch)
     for run, seed in enumerate(seeds):
-        alone = ActorCritic(generators([seed], "ppo"), 3, 4, PPOSettings(), critics)
+        alone = ActorCritic(generators([seed], "ppo"), 3, actions, PPOSettings())
         for batch in batches:
             parts = (batch.states, batch.actions, batch.old_log_probabilities, batch.targets)
-            one = Batch(*(part[run : run + 1] for part in parts))
-            alone.update(one, None if multiplier is None else multiplier[run : run + 1])
+            alone.update(Batch(*(part[run : run + 1] for part in parts)))
         np.testing.assert_array_equal(together.parameters[run], alone.parameters[0])
+
+
+def test_a_gaussian_policy_finds_the_best_action():
+    """Reward -(a - target)^2 in every state: the mean goes there, the deviation shrinks."""
+    target, seeds = np.array([0.7, -0.4]), [1, 2]
+    settings = PPOSettings(learning_rate=3e-3, entropy=0.0, normalise=True)
+    agents = ActorCritic(generators(seeds, "ppo"), 3, Vectors(2), settings)
+    rng = np.random.default_rng(0)
+    for _ in range(300):
+        batch = make_batch(rng, agents, 2, 64)
+        policy = agents.actions.distribution(agents.policy(batch.states))
+        rewards = -((batch.actions - target) ** 2).sum(axis=-1).astype(np.float32)
+        old = policy.log_probabilities(batch.actions)
+        agents.update(Batch(batch.states, batch.actions, old, rewards))
+    states = rng.normal(size=(2, 50, 3)).astype(np.float32)
+    policy = agents.actions.distribution(agents.policy(states))
+    np.testing.assert_allclose(policy.mean.mean(axis=1), [target, target], atol=0.15)
+    assert (policy.log_deviation < -0.7).all()
+    assert np.ptp(policy.log_deviation, axis=1).max() == 0.0  # the same in every state
 
 
 def test_mean_entropy_is_that_of_torch_over_the_taken_steps():
@@ -179,4 +187,4 @@ def test_mean_entropy_is_that_of_torch_over_the_taken_steps():
     mask[:, 0] = True
     entropies = torch.distributions.Categorical(logits=torch.tensor(logits)).entropy().numpy()
     expected = [row[taken].mean() for row, taken in zip(entropies, mask, strict=True)]
-    np.testing.assert_allclose(mean_entropy(logits, mask), expected, rtol=1e-5)
+    np.testing.assert_allclose(mean_entropy(Categorical(logits), mask), expected, rtol=1e-5)

@@ -4,15 +4,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy import stats
 
 from icl_core.environments import make_world
 from icl_core.learning.networks import Networks
 from icl_core.learning.rollouts import (
-    log_probabilities,
     rewards_to_go,
     roll_out,
-    sample_actions,
 )
 from icl_core.randomness import generator, generators
 
@@ -89,28 +86,6 @@ def test_a_run_is_the_same_alone_and_in_a_stack(name, options):
             np.testing.assert_array_equal(whole[:size], some)
 
 
-def test_sampled_actions_have_the_softmax_frequencies():
-    rng = np.random.default_rng(5)
-    n = 200_000
-    for logits in ([0.0, 0.0], [3.0, -1.0, 0.5], np.linspace(-2, 2, 8)):
-        logits = np.array(logits, np.float32)
-        actions = sample_actions(np.broadcast_to(logits, (n, len(logits))), rng.random(n))
-        weights = np.exp(logits.astype(np.float64))
-        expected = n * weights / weights.sum()
-        counts = np.bincount(actions, minlength=len(logits))
-        assert stats.chisquare(counts, expected).pvalue > 1e-3
-
-
-def test_sampling_keeps_to_the_actions_at_both_ends_of_the_draw():
-    almost_one = np.nextafter(1.0, 0.0)
-    for logits in ([0.0, 0.0, 0.0], [100.0, -100.0, 0.0], [-100.0, 0.0, 100.0]):
-        ends = sample_actions(np.array([logits, logits]), np.array([0.0, almost_one]))
-        assert (ends >= 0).all()
-        assert (ends <= 2).all()
-    # an action without weight is never drawn, not even by a draw of exactly 0
-    assert sample_actions(np.array([[-np.inf, 0.0]]), np.array([0.0])) == 1
-
-
 @settings(max_examples=40, deadline=None)
 @given(
     st.lists(st.floats(-5, 5), min_size=1, max_size=12),
@@ -130,9 +105,3 @@ def test_rewards_to_go_of_a_constant_reward_is_the_geometric_sum():
     ours = rewards_to_go(np.ones((1, steps), np.float32), discount)[0]
     expected = (1 - discount ** (steps - np.arange(steps))) / (1 - discount)
     np.testing.assert_allclose(ours, expected)
-
-
-def test_log_probabilities_pick_the_chosen_action():
-    probabilities = np.array([[0.2, 0.5, 0.3], [0.1, 0.1, 0.8]])
-    ours = log_probabilities(np.log(probabilities) + 7.0, np.array([1, 2]))
-    np.testing.assert_allclose(ours, np.log([0.5, 0.8]))

@@ -51,7 +51,18 @@ def test_episodes_follow_the_world_across_rollouts(name):
                     np.testing.assert_allclose(states[run, t + 1, env], moved[0], atol=1e-5)
             assert finished
     for before, after in itertools.pairwise(parts):
-        np.testing.assert_array_equal(before.after[:, 0], after.states[:, 0])
+        going = ~before.ended[:, -1]
+        np.testing.assert_array_equal(before.moved[:, -1][going], after.states[:, 0][going])
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_steps_lead_to_the_next_state_unless_the_episode_is_over(name):
+    world, _, parts = walks(name)
+    for part in parts:
+        going = ~part.ended[:, :-1]
+        np.testing.assert_array_equal(part.moved[:, :-1][going], part.states[:, 1:][going])
+        np.testing.assert_array_equal(part.cut & (part.ages < world.horizon - 1), False)
+        assert not (part.cut & ~part.ended).any()
 
 
 def test_a_new_episode_begins_at_a_start():
@@ -100,7 +111,7 @@ def test_a_run_walks_the_same_alone_and_in_a_stack(name):
     _, _, together = walks(name, seeds=(1, 2, 3))
     _, _, alone = walks(name, seeds=(2,))
     for ours, theirs in zip(together, alone, strict=True):
-        for field in ("states", "actions", "rewards", "ended", "ages", "after"):
+        for field in ("states", "actions", "rewards", "ended", "cut", "ages", "moved"):
             np.testing.assert_array_equal(getattr(ours, field)[1], getattr(theirs, field)[0])
 
 

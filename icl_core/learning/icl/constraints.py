@@ -166,5 +166,4 @@ class _Run:
 def _members(policies: Sequence[PolicyState], run: int, snapshots: int) -> Networks:
     """One run's policies of all iterations as a stack: half-way and final, or final only."""
     stacks = [s for p in policies for s in ((p.halfway, p.final) if snapshots == 2 else (p.final,))]
-    parameters = np.stack([stack.parameters[run] for stack in stacks])
-    return Networks(stacks[0].sizes, parameters)
+    return stacks[0].like(np.stack([stack.parameters[run] for stack in stacks]))

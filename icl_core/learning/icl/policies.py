@@ -8,10 +8,13 @@ import numpy as np
 
 from icl_core.demonstrations.trajectories import Trajectories
 from icl_core.environments.world import World
-from icl_core.learning.constrained_rl import ConstrainedRLSettings, train_policies
+from icl_core.learning.constrained_rl import (
+    ConstrainedRLSettings,
+    blank_policies,
+    train_policies,
+)
 from icl_core.learning.icl.states import ConstraintState, ICLSettings, PolicyState
 from icl_core.learning.logs import TRAINING_SCHEMA, log_table
-from icl_core.learning.networks import Networks
 from icl_core.learning.resume import Store
 from icl_core.learning.rollouts import roll_out
 from icl_core.measuring.accruals import accrual_dissimilarity, visits
@@ -58,8 +61,7 @@ def _nothing(inputs: np.ndarray) -> np.ndarray:
 
 def _spread(trained, active, nad, seeds, world, settings) -> PolicyState:
     """Results of the active runs in their places of the whole stack."""
-    sizes = (world.state_size, *settings.ppo.hidden, world.n_actions)
-    halves = [Networks.blank(len(seeds), sizes) for _ in range(2)]
+    halves = [blank_policies(world, settings, len(seeds)) for _ in range(2)]
     distances = np.full(len(seeds), np.inf)
     distances[active] = nad
     if trained is None:

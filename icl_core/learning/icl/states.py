@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from icl_core.environments.world import World
-from icl_core.learning.constrained_rl import ConstraintFunction
+from icl_core.learning.costs import ConstraintFunction
 from icl_core.learning.networks import Networks, sigmoid
 from icl_core.randomness import generators
 

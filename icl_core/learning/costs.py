@@ -1,0 +1,32 @@
+"""What trajectories cost under a constraint function."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from icl_core.demonstrations.trajectories import Trajectories, blanked, discounts
+from icl_core.environments.world import World
+
+# c on constraint inputs: (runs, n, inputs) -> (runs, n)
+ConstraintFunction = Callable[[np.ndarray], np.ndarray]
+
+
+def constraint_values(
+    world: World, constraint: ConstraintFunction, episodes: Trajectories
+) -> np.ndarray:
+    """c(s_t, a_t) of a (runs, episodes) stack, (runs, episodes, steps), zero beyond the end."""
+    inputs = world.constraint_inputs(episodes.states, episodes.actions)
+    flat = inputs.reshape(len(inputs), -1, inputs.shape[-1])
+    return constraint(flat).reshape(inputs.shape[:-1]) * episodes.mask
+
+
+def truncate(episodes: Trajectories, costs: np.ndarray, world: World) -> Trajectories:
+    """End each episode with the step at which its running discounted cost reaches beta."""
+    running = np.cumsum(costs * discounts(world.discount, costs.shape[-1]), axis=-1)
+    reached = (running < world.threshold).sum(axis=-1) + 1  # costs are not negative
+    lengths = np.minimum(episodes.lengths, reached)
+    kept = np.arange(costs.shape[-1]) < lengths[..., None]
+    states, actions, rewards, _ = episodes.parts()
+    return Trajectories(*(blanked(part, kept) for part in (states, actions, rewards)), lengths)

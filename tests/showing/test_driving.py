@@ -1,0 +1,175 @@
+"""Figures and the table of driving, from made-up constraints and visits."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from icl_core.artifacts import write_table, write_tensors
+from icl_core.demonstrations.files import write_demonstrations
+from icl_core.demonstrations.highd_expert import recorded_egos
+from icl_core.environments import Axis, EvaluationGrid
+from icl_core.environments.highd import GAP
+from icl_core.environments.traffic import Headway
+from icl_core.learning.networks import Networks
+from icl_core.measuring.loading import rollouts_table
+from icl_core.showing import driving_maps, highd_picture
+from icl_core.showing.headway_table import COLUMNS, boundary_gap, build, headway_table
+from icl_core.showing.save import save_figure
+from icl_core.showing.sources import Sources
+from icl_core.showing.style import publication_style
+from tests.environments.highd_scenes import make_highd, random_recording
+
+METHODS = ("gail-constraint", "icrl", "icl")
+EXID = SimpleNamespace(
+    name="exid",
+    title="ExiD",
+    threshold=5.0,
+    source="recorded",
+    grid=EvaluationGrid(
+        (
+            Axis("distance d", np.linspace(-1, 1, 41), "m", 10.0),
+            Axis("lateral velocity v", np.linspace(-0.5, 0.5, 51), "m/s", 5.0),
+        )
+    ),
+)
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory):
+    path = tmp_path_factory.mktemp("scene") / "scene.parquet"
+    return make_highd(path, random_recording(np.random.default_rng(3), 30), Headway(2.0, 1.5))
+
+
+@pytest.fixture(scope="module")
+def sources(world, tmp_path_factory):
+    """All that the figures read, in the layout of results/."""
+    root = tmp_path_factory.mktemp("results")
+    demonstrations = recorded_egos(world)
+    folder = root / "demonstrations" / "highd"
+    write_demonstrations(folder / "trajectories.parquet", demonstrations, world, {})
+    for method in METHODS:
+        final = root / "runs" / "highd" / method / "seeds-1-2" / "final"
+        rngs = [np.random.default_rng(seed) for seed in (1, 2)]
+        networks = Networks.initialise(rngs, (2, 64, 64, 1))
+        write_tensors(final / "constraint.safetensors", networks.tensors(), {})
+        stack = type(demonstrations)(*(np.stack([p, p]) for p in demonstrations.parts()))
+        write_table(final / "rollouts.parquet", rollouts_table(stack, [1, 2]), {})
+    paths = tuple(sorted(str(path) for path in root.rglob("*") if path.is_file()))
+    return Sources("quick", {"highd": world}, paths)
+
+
+def sloped(world, minimum, time, sharpness=2.0):
+    """A constraint that crosses 0.5 just at minimum + time * v."""
+    speed, gap = (axis.physical for axis in world.grid.axes)
+    return 1 / (1 + np.exp((gap - minimum - time * speed[:, None]) / sharpness))
+
+
+def texts(figure):
+    words = [text.get_text() for ax in figure.axes for text in (ax.title, *ax.texts)]
+    return [*words, figure._supxlabel.get_text()] if figure._supxlabel else words
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        driving_maps.constraint_figure,
+        driving_maps.accruals_figure,
+        highd_picture.environment_figure,
+    ],
+)
+def test_figures_render_to_equal_bytes_and_say_what_they_show(function, sources, tmp_path):
+    for name in ("a.svg", "b.svg"):
+        with publication_style():
+            figure = function(sources, ("highd",))
+            save_figure(figure, tmp_path / name)
+    assert (tmp_path / "a.svg").read_bytes() == (tmp_path / "b.svg").read_bytes()
+    told = texts(figure)
+    assert any("simulated recordings" in text for text in told)
+    if function is not highd_picture.environment_figure:
+        assert any("scale: quick, 2 seeds" in text for text in told)
+        titles = [ax.get_title().strip() for ax in figure.axes if ax.get_title()]
+        assert titles[-3:] == ["GAIL-Constraint", "ICRL", r"ICL ($\beta=0.1$)"]
+
+
+def test_the_map_is_drawn_in_physical_units_and_turned(world):
+    runs = np.stack([sloped(world, 5, 1.0), sloped(world, 5, 2.0)])
+    figure = driving_maps.draw_constraints(world, {"icl": runs})
+    image = figure.axes[0].images[0]
+    np.testing.assert_allclose(image.get_extent(), [-0.5, 40.5, -1.25, 201.25])
+    np.testing.assert_allclose(image.get_array(), runs.mean(axis=0).T)
+    values = np.zeros(EXID.grid.shape)
+    values[30:, 30:] = 1.0
+    figure = driving_maps.draw_constraints(EXID, {"icl": values[None]}, values)
+    ax = figure.axes[0]
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("lateral velocity v [m/s]", "distance d [m]")
+    np.testing.assert_allclose(ax.images[0].get_extent(), [-2.55, 2.55, -10.25, 10.25])
+    np.testing.assert_array_equal(ax.images[0].get_array(), values)  # d is the grid's first axis
+    assert any("forbids 100.0 %" in text for text in texts(figure))
+    x, y = ax.lines[0].get_data()
+    assert x.min() == pytest.approx(0.5) and y.min() == pytest.approx(5.0)
+
+
+def test_the_share_that_is_forbidden_and_accruals(world):
+    visits = np.zeros(world.grid.shape)
+    visits[30, 4], visits[30, 60] = 1, 3  # 10 m and 150 m at 30 m/s
+    runs = sloped(world, 2, 1.5)[None]
+    figure = driving_maps.draw_constraints(world, {"icl": runs}, visits)
+    assert any("forbids 25.0 % of the expert's steps" in text for text in texts(figure))
+    elsewhere = np.zeros((2, *world.grid.shape))
+    elsewhere[0, 30, 4] = elsewhere[1, 1, 1] = 7
+    figure = driving_maps.draw_accruals(world, visits, {"icl": elsewhere})
+    assert any("50.0 ± 50.0 % in expert's cells" in text for text in texts(figure))
+    assert set(np.unique(figure.axes[0].images[0].get_array())) == {0, 1}  # binary
+    assert set(np.unique(figure.axes[1].images[0].get_array())) == {0, 0.5}
+    figure = driving_maps.draw_accruals(EXID, np.ones(EXID.grid.shape), {})
+    assert figure.axes[0].images[0].get_array().sum() == pytest.approx(100)
+
+
+def test_the_shown_frame_has_somebody_ahead(world):
+    assert highd_picture.chosen_state(world)[GAP] >= 0
+
+
+# --- The table
+
+
+@pytest.mark.parametrize(("minimum", "time"), [(2.0, 1.5), (8.0, 3.0), (1.0, 0.0)])
+@pytest.mark.parametrize("speed", [20.0, 30.0, 40.0])
+def test_the_boundary_of_a_known_rule(world, minimum, time, speed):
+    found = boundary_gap(world, sloped(world, minimum, time), speed)
+    assert found == pytest.approx(minimum + time * speed, abs=0.1)
+
+
+def test_constraints_without_a_boundary(world):
+    gap = world.grid.axes[1].physical
+    shape = world.grid.shape
+    far = np.broadcast_to(gap > 120, shape).astype(float)  # forbids what is far, not what is near
+    for constraint in (np.zeros(shape), np.ones(shape), far):
+        assert np.isnan(boundary_gap(world, constraint, 30.0))
+    both = np.maximum(sloped(world, 2, 1.0), far)
+    assert boundary_gap(world, both, 30.0) == pytest.approx(32.0, abs=0.1)
+
+
+def test_the_table(world):
+    runs = np.stack([sloped(world, 2, 1.4), sloped(world, 2, 1.6), np.zeros(world.grid.shape)])
+    table = build(world, {"icl": runs[:2], "icrl": runs[2:]}, "quick")
+    rows = {(row[0], row[1]): dict(zip(COLUMNS, row, strict=True)) for row in table.rows}
+    icl = rows["icl", 20.0]
+    assert icl["gap"] == pytest.approx(32, abs=0.2)
+    assert icl["time_gap"] == pytest.approx(1.6, abs=0.01)
+    assert (icl["seed_mean"], icl["seed_std"]) == pytest.approx((32, 2), abs=0.1)
+    assert (icl["rule_gap"], icl["paper_low"], icl["paper_high"]) == (32.0, 60.0, 80.0)
+    assert icl["difference"] == pytest.approx(0, abs=0.2)
+    assert rows["icrl", 30.0]["gap"] == "" and rows["icrl", 30.0]["seeds_with_gap"] == 0
+    assert "| ICL | ours, mean of 2 seeds | **32 m** (1.6 s) |" in table.markdown
+    assert "| ICRL | ours, by seed | none | none | none |" in table.markdown
+    assert "simulated recordings" in table.markdown
+
+
+def test_the_table_from_files_and_without_a_known_rule(sources, tmp_path):
+    assert len(headway_table(sources, ("highd",)).rows) == 9
+    recorded = random_recording(np.random.default_rng(4), 20, source="recorded")
+    world = make_highd(tmp_path / "scene.parquet", recorded)
+    table = build(world, {"icl": sloped(world, 2, 1.4)[None]}, "paper")
+    assert "HighD recordings" in table.markdown and "rule" not in table.markdown
+    assert all(row[COLUMNS.index("rule_gap")] == "" for row in table.rows)
