@@ -60,7 +60,10 @@ def test_no_setting_is_left_out(sources):
     settings = settings_tables.flattened(told(EXPERIMENTS["gridworld-a"], METHODS))
     apart = {"methods", "learning.threshold"}  # the columns; told as the world's threshold
     lagrangian = {path for path in settings if ".constrained_rl.lagrangian." in path}
-    assert set(settings) - shown <= apart | lagrangian
+    twins = {path: path.replace("demonstrations.", "learning.") for path in settings}
+    as_learners = {p for p, twin in twins.items() if p != twin and twin in settings}
+    assert set(settings) - shown <= apart | lagrangian | as_learners
+    assert "demonstrations.constrained_rl.epochs" in shown  # which differs
     assert item.told_settings
 
 
