@@ -125,9 +125,10 @@ def test_architectures_stand_beside_the_papers(sources, tmp_path):
     found = {(row["experiment"], row["architecture"]): row for row in rows}
     assert {key[1] for key in found} == {"a2", "b", "c2"}
     assert found["gridworld-b", "a2"]["paper_mean"] == "0.09"
-    assert found["gridworld-b", "a2"]["steps"] == "20"
+    assert found["gridworld-b", "a2"]["steps"] == "1500"
+    assert found["gridworld-b", "a2"]["early_steps"] == "1005"  # the first that was recorded
     assert "| Gridworld (B) | paper | 0.09 ± 0.01 | 0.00 ± 0.00 | 0.00 ± 0.00 |" in text
-    assert "after 2 of 20 steps" in text
+    assert "after 1,005 of 1,500 steps" in text
 
 
 def test_tables_of_slips_show_icl_alone(sources, tmp_path):
