@@ -31,6 +31,7 @@ wildcard_constraints:
 
 
 # The rooms, in the order in which data flows through them.
+include: "workflow/rules/recordings.smk"
 include: "workflow/rules/demonstrations.smk"
 include: "workflow/rules/learning.smk"
 include: "workflow/rules/architectures.smk"

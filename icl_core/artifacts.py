@@ -28,7 +28,18 @@ from icl_core.errors import InputError
 
 PROVENANCE = "provenance"
 # The packages whose version can change a number.
-PACKAGES = ("numpy", "scipy", "torch", "zuko", "POT", "gymnasium", "pyarrow", "safetensors")
+PACKAGES = (
+    "numpy",
+    "scipy",
+    "torch",
+    "zuko",
+    "POT",
+    "gymnasium",
+    "pyarrow",
+    "safetensors",
+    "highway-env",
+    "shapely",
+)
 
 
 @contextmanager

@@ -19,6 +19,9 @@ from icl_core.errors import InputError
 from icl_core.layers import merge
 from icl_core.variants import SECTIONS, check_shared, with_variants
 
+# What an environment that is made from traffic recordings says of them.
+OF_RECORDINGS = ("recordings", "numbers", "scene", "simulation")
+
 
 @dataclass(frozen=True)
 class Experiment:
@@ -32,6 +35,17 @@ class Experiment:
     learning: dict
     measuring: dict
     demonstrations_of: str | None = None  # the experiment whose demonstrations it shares
+    driving: bool = False  # whether its world is made from traffic recordings
+
+    @property
+    def recorded(self) -> bool:
+        """Whether it brings demonstrations from recordings."""
+        return self.driving and not self.demonstrations_of and not self.demonstrations_file
+
+    @property
+    def generated(self) -> bool:
+        """Whether it trains an expert."""
+        return not (self.driving or self.demonstrations_of or self.demonstrations_file)
 
     @property
     def demonstrator(self) -> str:
@@ -74,8 +88,13 @@ def resolve(config: Mapping, schema: Mapping) -> Configuration:
                 f"configuration: key scales.{config['scale']}.experiments.{name} is unknown; "
                 f"choose one of {', '.join(sorted(all_of_them))}"
             )
+    environments = {
+        name: merge(own, overlay.get("environments", {}).get(name, {}))
+        for name, own in config["environments"].items()
+    }
+    laid = {**config, "environments": environments}
     experiments = {
-        name: _experiment(name, all_of_them[name], config, overlay) for name in sorted(all_of_them)
+        name: _experiment(name, all_of_them[name], laid, overlay) for name in sorted(all_of_them)
     }
     check_shared(experiments)
     return Configuration(
@@ -83,7 +102,7 @@ def resolve(config: Mapping, schema: Mapping) -> Configuration:
         groups=seed_groups({**config, **overlay}["seeds"], {**config, **overlay}["stack"]),
         experiments=experiments,
         architectures=merge(config["architectures"], overlay.get("architectures", {})),
-        environments=dict(config["environments"]),
+        environments=environments,
         showing=merge(config["showing"], overlay.get("showing", {})),
     )
 
@@ -103,13 +122,16 @@ def _experiment(name: str, own: Mapping, config: Mapping, overlay: Mapping) -> E
         settings["demonstrations"]["constrained_rl"],
     )
     environment = own["environment"]
-    _check_world(name, environment, own.get("world", {}), config["environments"][environment])
+    complete = config["environments"][environment]
+    known = {key: value for key, value in complete.items() if key not in OF_RECORDINGS}
+    _check_world(name, environment, own.get("world", {}), known)
     return Experiment(
         name=name,
         environment=environment,
-        world=merge(config["environments"][environment], own.get("world", {})),
+        world=merge(known, own.get("world", {})),
         methods=tuple(own["methods"]),
         demonstrations_of=own.get("demonstrations_of"),
+        driving="recordings" in complete,
         **settings,
     )
 
@@ -159,6 +181,8 @@ def stage_settings(experiment: Experiment, stage: str, seeds: tuple[int, ...] = 
     uses = {
         "expert": {"demonstrations": {**demonstrations, "constrained_rl": expert}},
         "import_demonstrations": {},
+        "highd_demonstrations": {},
+        "exid_demonstrations": {"demonstrations": _only(demonstrations, "trajectories", "seed")},
         "density": {"density": learning["density"]},
         "initial_constraint": {"constraint": learning["constraint"]},
         "constrained_rl": {

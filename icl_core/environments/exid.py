@@ -32,6 +32,7 @@ class ExiD(World):
     """
 
     name = "exid"
+    drawing = "icl_core.environments.exid_drawing"
     title = "ExiD"
     gymnasium_id = "icl/ExiD-v0"
     discount = 0.99

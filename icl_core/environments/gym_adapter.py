@@ -12,6 +12,7 @@ mu; the vector environment wants one state for each of its episodes.
 
 from __future__ import annotations
 
+import importlib
 from typing import Any, ClassVar
 
 import gymnasium
@@ -70,6 +71,12 @@ def _true_values(world: World, states: np.ndarray, actions: np.ndarray) -> np.nd
     if world.true_constraint is None:
         return np.full(len(states), np.nan)
     return world.true_constraint(world.constraint_inputs(world.observe(states), actions))
+
+
+def _picture(world: World, state: np.ndarray) -> np.ndarray:
+    """The state drawn; what drawing needs is imported only now."""
+    importlib.import_module(world.drawing)
+    return picture(world, state)
 
 
 def _world(world: World | str, settings: dict[str, Any]) -> World:
@@ -152,7 +159,7 @@ class WorldEnv(gymnasium.Env[np.ndarray, np.int64 | np.ndarray]):
             return None
         if self._state is None:
             raise ResetNeeded("there is no state to draw yet: call reset() before render()")
-        return picture(self.world, self._state[0])
+        return _picture(self.world, self._state[0])
 
     def _observation(self) -> np.ndarray:
         return self.world.observe(self._state)[0].copy()  # callers keep what they were given
@@ -228,4 +235,4 @@ class WorldVectorEnv(gymnasium.vector.VectorEnv[np.ndarray, np.ndarray, np.ndarr
             return None
         if self._states is None:
             raise ResetNeeded("there are no states to draw yet: call reset() before render()")
-        return tuple(picture(self.world, state) for state in self._states)
+        return tuple(_picture(self.world, state) for state in self._states)

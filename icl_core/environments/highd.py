@@ -53,6 +53,7 @@ class HighD(World):
     """
 
     name = "highd"
+    drawing = "icl_core.environments.highd_drawing"
     title = "HighD"
     gymnasium_id = "icl/HighD-v0"
     discount = 0.99

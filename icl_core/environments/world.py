@@ -82,6 +82,7 @@ class World(ABC):
     """
 
     name: str  # as it appears in configuration, paths and tables
+    drawing: str = "icl_core.environments.drawing"  # the module that registers its `picture`
     title: str  # as the paper writes it
     gymnasium_id: str
     discount: float  # gamma

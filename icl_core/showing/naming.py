@@ -11,6 +11,8 @@ ENVIRONMENTS = {
     "gridworld-b": "Gridworld (B)",
     "cartpole-mr": "CartPole (MR)",
     "cartpole-mid": "CartPole (Mid)",
+    "highd": "HighD",
+    "exid": "ExiD",
 }
 
 

@@ -95,4 +95,7 @@ def run(main: Callable[[Stage], None], job) -> None:
 
 
 def _files(given: Iterable) -> list[str]:
-    return sorted(str(path) for path in given)
+    """The files among a job's inputs, and those in the folders among them."""
+    paths = [Path(path) for path in given]
+    inside = [file for path in paths if path.is_dir() for file in path.rglob("*") if file.is_file()]
+    return sorted(str(path) for path in [*paths, *inside] if path.is_file())

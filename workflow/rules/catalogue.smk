@@ -26,14 +26,15 @@ def item_of(wildcards):
 
 def item_inputs(wildcards):
     """What the item is made from, for those of its experiments that are configured."""
-    item = item_of(wildcards)
-    return [
-        f"{RESULTS}/{path}"
-        for needed in item.needs
-        for name in item.experiments
-        if name in CONFIG.experiments
-        for path in expanded(needed, CONFIG.experiments[name])
-    ]
+    item, known = item_of(wildcards), experiments_of(wildcards)
+    made = [f"{RESULTS}/{p}" for needed in item.needs for e in known for p in expanded(needed, e)]
+    return made + scenes(known)
+
+
+def experiments_of(wildcards):
+    """The experiments of an item that are configured."""
+    names = item_of(wildcards).experiments
+    return [CONFIG.experiments[name] for name in names if name in CONFIG.experiments]
 
 
 def expanded(pattern, experiment):
@@ -42,7 +43,7 @@ def expanded(pattern, experiment):
         return [pattern]
     if pattern in (TRAINING, DEMONSTRATIONS):
         # An expert that was not trained here has no training curve.
-        missing = pattern == TRAINING and experiment.demonstrations_file
+        missing = pattern == TRAINING and not CONFIG.experiments[experiment.demonstrator].generated
         return [] if missing else [pattern.format(experiment=experiment.demonstrator)]
     if pattern == TIMES:
         return [path for method in experiment.methods for path in times(method, experiment)]
@@ -84,8 +85,7 @@ def times(method, experiment):
 
 def item_settings(wildcards):
     """What drawing depends on besides its inputs."""
-    item = item_of(wildcards)
-    known = [CONFIG.experiments[name] for name in item.experiments if name in CONFIG.experiments]
+    item, known = item_of(wildcards), experiments_of(wildcards)
     return {
         "scale": CONFIG.scale,
         "showing": CONFIG.showing if item.kind == "figure" else {},
@@ -98,7 +98,7 @@ def world_settings(experiment):
     """What makes an experiment's world."""
     return {
         "environment": experiment.environment,
-        "world": experiment.world,
+        "world": world_arguments(experiment),
         "threshold": experiment.learning["threshold"],
     }
 

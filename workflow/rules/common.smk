@@ -38,8 +38,20 @@ def check_demonstrations(experiments):
             from icl_core.demonstrations.files import read_demonstrations
             from icl_core.environments import make_world
 
-            world = make_world(experiment.environment, **experiment.world)
-            read_demonstrations(experiment.demonstrations_file, world)
+            if not experiment.driving:  # the scene of others is not there yet: their job checks
+                world = make_world(experiment.environment, **experiment.world)
+                read_demonstrations(experiment.demonstrations_file, world)
+
+
+def check_recordings(environments):
+    """See that the user's recordings are where they should be, before any training."""
+    from icl_core.demonstrations.recordings.exid_reader import exid_files
+    from icl_core.demonstrations.recordings.highd_reader import highd_files
+
+    for name, files in (("highd", highd_files), ("exid", exid_files)):
+        given = environments[name]
+        if given["recordings"] is not None:
+            files(given["recordings"], given["numbers"])
 
 
 CONFIG = checked(
@@ -48,16 +60,22 @@ CONFIG = checked(
 RESULTS = f"results/{CONFIG.scale}"
 LOGS = f"{RESULTS}/logs"
 BENCHMARKS = f"{RESULTS}/benchmarks"
+RECORDINGS = f"{RESULTS}/recordings"
 RUN = f"{RESULTS}/runs/{{experiment}}/icl/seeds-{{group}}"
 RUN_OF_METHOD = f"{RESULTS}/runs/{{experiment}}/{{method}}/seeds-{{group}}"
 METHODS = sorted({m for e in CONFIG.experiments.values() for m in e.methods})
 IMPORTED = [e.name for e in CONFIG.experiments.values() if e.demonstrations_file]
 SHARING = [e.name for e in CONFIG.experiments.values() if e.demonstrations_of]
-GENERATED = [name for name in CONFIG.experiments if name not in IMPORTED + SHARING]
+RECORDED = {
+    name: [e.name for e in CONFIG.experiments.values() if e.environment == name and e.recorded]
+    for name in ("highd", "exid")
+}
+GENERATED = [e.name for e in CONFIG.experiments.values() if e.generated]
 
 if workflow.is_main_process:
     clear_stale_locks(Path(".snakemake"))
     checked(check_demonstrations, CONFIG.experiments.values())
+    checked(check_recordings, CONFIG.environments)
 
 
 def one_of(names):
@@ -74,9 +92,22 @@ def settings_of(stage):
 
     def settings(wildcards):
         seeds = CONFIG.groups[wildcards.group] if "group" in wildcards.keys() else ()
-        return stage_settings(CONFIG.experiments[wildcards.experiment], stage, seeds)
+        experiment = CONFIG.experiments[wildcards.experiment]
+        given = stage_settings(experiment, stage, seeds)
+        return given | {"world": world_arguments(experiment)}
 
     return settings
+
+
+def recordings_settings(environment, *keys):
+    """Some of what the configuration says of an environment's recordings."""
+    told = {**CONFIG.environments[environment], "folder": recordings_folder(environment)}
+    return {key: told[key] for key in keys}
+
+
+def world_arguments(experiment):
+    """What an experiment's world is made with, its recorded traffic included."""
+    return experiment.world | {"scene": path for path in scenes([experiment])}
 
 
 def fit_settings(wildcards):
@@ -107,6 +138,40 @@ def demonstrations(wildcards):
     """The trajectories that an experiment learns from: its own, or those that it shares."""
     name = CONFIG.experiments[wildcards.experiment].demonstrator
     return f"{RESULTS}/demonstrations/{name}/trajectories.parquet"
+
+
+def scene(wildcards):
+    """The recorded traffic that an experiment's environment needs; of most, none."""
+    return scenes([CONFIG.experiments[wildcards.experiment]])
+
+
+def scenes(experiments):
+    """The same for several experiments."""
+    driving = sorted({e.environment for e in experiments if e.driving})
+    return [f"{RECORDINGS}/{environment}/scene.parquet" for environment in driving]
+
+
+def recordings_folder(environment):
+    """Where an environment's CSV files lie: the user's folder, or the simulation's."""
+    given = CONFIG.environments[environment]["recordings"]
+    return given or f"{RECORDINGS}/{environment}/csv"
+
+
+def recording_files(environment):
+    """What the readers read: the user's own files one by one, or the simulation's folder."""
+    given = CONFIG.environments[environment]
+    if given["recordings"] is None:
+        return recordings_folder(environment)
+    from icl_core.demonstrations.recordings import exid_reader, highd_reader
+
+    files = {"highd": highd_reader.highd_files, "exid": exid_reader.exid_files}[environment]
+    return [str(path) for path in files(given["recordings"], given["numbers"])]
+
+
+def recording_tables(environment):
+    """The outputs of the readers."""
+    names = ("tracks", "vehicles", "recordings")
+    return {name: f"{RECORDINGS}/{environment}/{name}.parquet" for name in names}
 
 
 def in_run(wildcards, paths):

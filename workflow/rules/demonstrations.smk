@@ -24,7 +24,8 @@ rule expert:
 
 rule import_demonstrations:
     input:
-        imported_file,
+        file=imported_file,
+        scene=scene,
     output:
         trajectories=f"{RESULTS}/demonstrations/{{experiment}}/trajectories.parquet",
     log:

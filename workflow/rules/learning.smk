@@ -10,6 +10,7 @@ killed goes on from the state that it saved beside its outputs.
 rule density:
     input:
         demonstrations=demonstrations,
+        scene=scene,
     output:
         f"{RUN}/density.safetensors",
     log:
@@ -27,6 +28,8 @@ rule density:
 
 
 rule initial_constraint:
+    input:
+        scene=scene,
     output:
         f"{RUN}/iteration-00/constraint.safetensors",
     log:
@@ -46,6 +49,7 @@ rule initial_constraint:
 rule constrained_rl:
     input:
         demonstrations=demonstrations,
+        scene=scene,
         constraint=previous_constraint,
     output:
         policy=f"{RUN}/iteration-{{iteration}}/policy.safetensors",
@@ -69,6 +73,7 @@ rule constrained_rl:
 rule adjust:
     input:
         demonstrations=demonstrations,
+        scene=scene,
         density=density_of_demonstrations,
         policies=policies_so_far,
         constraint=previous_constraint,
@@ -94,6 +99,7 @@ rule adjust:
 rule conclude:
     input:
         demonstrations=demonstrations,
+        scene=scene,
         constraints=all_constraints,
         policies=all_policies,
     output:
@@ -115,6 +121,7 @@ rule conclude:
 rule gail_constraint:
     input:
         demonstrations=demonstrations,
+        scene=scene,
     output:
         **final_of("gail-constraint"),
     log:
@@ -134,6 +141,7 @@ rule gail_constraint:
 rule icrl:
     input:
         demonstrations=demonstrations,
+        scene=scene,
     output:
         **final_of("icrl"),
     log:

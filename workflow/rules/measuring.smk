@@ -4,6 +4,7 @@
 rule metrics:
     input:
         demonstrations=demonstrations,
+        scene=scene,
         constraints=iteration_constraints,
         policies=iteration_policies,
         constraint=f"{RUN_OF_METHOD}/final/constraint.safetensors",

@@ -51,11 +51,32 @@ rule table:
         "../scripts/show_item.py"
 
 
+# Beside Figure 13: the same drive, moving.
+rule animation:
+    input:
+        scene=f"{RECORDINGS}/highd/scene.parquet",
+    output:
+        f"{RESULTS}/figures/highd.gif",
+    log:
+        f"{LOGS}/animation.log",
+    benchmark:
+        f"{BENCHMARKS}/animation.tsv"
+    conda:
+        "../envs/locked.yaml"
+    threads: 1
+    params:
+        settings={"environment": "highd", "world": {"scene": f"{RECORDINGS}/highd/scene.parquet"}},
+        code=code_of("animation.py"),
+    script:
+        "../scripts/animation.py"
+
+
 rule results:
     input:
         metrics=rules.collect_metrics.output,
         figures=expand(rules.figure.output, figure=shown("figure")),
         tables=expand(rules.table.output, table=shown("table")),
+        films=rules.animation.output if RECORDED["highd"] else [],
 
 
 # Snakemake makes the page itself, from what it knows of its own jobs: this job asks it to.

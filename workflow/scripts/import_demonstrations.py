@@ -7,7 +7,7 @@ from workflow.lib.stage import Stage, run
 def main(stage: Stage) -> None:
     """Read with all checks, write in our own layout."""
     world = stage.world()
-    demonstrations = read_demonstrations(stage.input[0], world)
+    demonstrations = read_demonstrations(stage.input.file, world)
     write_demonstrations(stage.output.trajectories, demonstrations, world, stage.provenance())
 
 

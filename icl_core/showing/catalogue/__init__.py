@@ -7,11 +7,12 @@ paper has, in its own order; the other modules what we make of it.
 """
 
 from icl_core.showing.catalogue.conditions import CONDITIONS
+from icl_core.showing.catalogue.driving import DRIVING
 from icl_core.showing.catalogue.item import Item
 from icl_core.showing.catalogue.results import RESULTS
 from icl_core.showing.catalogue.variations import VARIATIONS
 
-ITEMS: tuple[Item, ...] = (*RESULTS, *VARIATIONS, *CONDITIONS)
+ITEMS: tuple[Item, ...] = (*RESULTS, *VARIATIONS, *DRIVING, *CONDITIONS)
 
 CATALOGUE: dict[str, Item] = {item.name: item for item in ITEMS}
 
