@@ -14,6 +14,7 @@ SYNTHETIC = GRIDWORLDS + CARTPOLES
 TRAINING = "demonstrations/{experiment}/training.parquet"
 DEMONSTRATIONS = "demonstrations/{experiment}/trajectories.parquet"
 CONSTRAINT = "runs/{experiment}/{method}/seeds-{group}/final/constraint.safetensors"
+ICL_CONSTRAINT = "runs/{experiment}/icl/seeds-{group}/final/constraint.safetensors"
 ROLLOUTS = "runs/{experiment}/{method}/seeds-{group}/final/rollouts.parquet"
 METRICS = "metrics.parquet"
 # Of ICL, the first iteration: what it starts from, learns and ends with.
