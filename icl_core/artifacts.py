@@ -38,6 +38,7 @@ PACKAGES = (
     "pyarrow",
     "safetensors",
     "highway-env",
+    "mujoco",
     "shapely",
 )
 

@@ -6,12 +6,22 @@ from icl_core.environments.cartpole import CartPoleMiddle, CartPoleMoveRight
 from icl_core.environments.exid import ExiD
 from icl_core.environments.gridworld import GridworldA, GridworldB
 from icl_core.environments.highd import HighD
+from icl_core.environments.robots import AntConstrained, HalfCheetahConstrained
 from icl_core.environments.world import Axis, EvaluationGrid, World
 from icl_core.errors import InputError
 
 WORLDS: dict[str, type[World]] = {
     world.name: world
-    for world in (GridworldA, GridworldB, CartPoleMoveRight, CartPoleMiddle, HighD, ExiD)
+    for world in (
+        GridworldA,
+        GridworldB,
+        CartPoleMoveRight,
+        CartPoleMiddle,
+        HighD,
+        ExiD,
+        AntConstrained,
+        HalfCheetahConstrained,
+    )
 }
 
 

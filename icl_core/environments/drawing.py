@@ -1,4 +1,4 @@
-"""Small pictures of a state for Gymnasium's "rgb_array" mode, in plain NumPy."""
+"""Small pictures of a state for Gymnasium's "rgb_array" mode: plain NumPy, but for robots."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import numpy as np
 
 from icl_core.environments.cartpole import HALF_LENGTH, X_LIMIT, CartPole
 from icl_core.environments.gridworld import SIZE, Gridworld
+from icl_core.environments.robots import Robot
 from icl_core.environments.world import World
 
 WHITE, GREY, RED = (255, 255, 255), (225, 225, 225), (222, 143, 143)
@@ -54,3 +55,12 @@ def _(world: CartPole, state: np.ndarray) -> np.ndarray:
     across = (columns - centre) * np.cos(angle) - (ground - 20 - rows) * np.sin(angle)
     image[(along >= 0) & (along <= 2 * HALF_LENGTH * SCALE) & (np.abs(across) <= 4)] = BLUE
     return image
+
+
+@picture.register
+def _(world: Robot, state: np.ndarray) -> np.ndarray:
+    """MuJoCo's rendering, which follows the robot sideways."""
+    from icl_core.environments.mujoco_render import View, render
+
+    _, y, height = View.centre
+    return render(world, state, view=View(centre=(float(state[0]), y, height))).image

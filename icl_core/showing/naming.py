@@ -13,6 +13,8 @@ ENVIRONMENTS = {
     "cartpole-mid": "CartPole (Mid)",
     "highd": "HighD",
     "exid": "ExiD",
+    "ant": "Ant-Constrained",
+    "halfcheetah": "HalfCheetah-Constrained",
 }
 
 

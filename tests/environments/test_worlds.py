@@ -27,7 +27,12 @@ def random_batch(world, rng, n=64):
 
 
 def moves(world, rng, n):
-    return rng.integers(world.n_actions, size=n), rng.random((n, world.noise_size))
+    """Random actions (real ones also beyond their bounds) and noise."""
+    if world.discrete:
+        actions = rng.integers(world.n_actions, size=n)
+    else:
+        actions = rng.normal(size=(n, world.action_size)).astype(np.float32)
+    return actions, rng.random((n, world.noise_size))
 
 
 # --- The contract: every world, whatever it simulates
@@ -42,7 +47,7 @@ def world(request):
 def test_declarations(world):
     assert isinstance(world, World) and WORLDS[world.name] is type(world)
     assert 0 < world.discount <= 1 and world.threshold > 0 and world.horizon > 0
-    assert world.state_size == len(world.observation_low) == len(world.observation_high)
+    assert world.observation_size == len(world.observation_low) == len(world.observation_high)
     assert world.observation_low.dtype == world.observation_high.dtype == np.float32
     assert world.input_size == len(world.grid.axes)
     assert world.grid.nodes.shape == (np.prod(world.grid.shape), world.input_size)
@@ -57,7 +62,9 @@ def test_shapes_and_types(world):
     assert next_states.shape == states.shape and next_states.dtype == states.dtype
     assert rewards.shape == (10,) and rewards.dtype == np.float32
     assert terminated.shape == (10,) and terminated.dtype == bool
-    inputs = world.constraint_inputs(states, actions)
+    observations = world.observe(states)
+    assert observations.shape == (10, world.observation_size) and observations.dtype == np.float32
+    inputs = world.constraint_inputs(observations, actions)
     assert inputs.shape == (10, world.input_size) and inputs.dtype == np.float32
     values = world.true_constraint(inputs)
     assert values.shape == (10,) and values.dtype == np.float32
@@ -66,10 +73,12 @@ def test_shapes_and_types(world):
 
 def test_constraints_take_any_leading_axes(world):
     rng = np.random.default_rng(1)
-    states = random_batch(world, rng, 24)
-    actions = rng.integers(world.n_actions, size=24)
-    flat = world.constraint_inputs(states, actions)
-    stacked = world.constraint_inputs(states.reshape(2, 3, 4, -1), actions.reshape(2, 3, 4))
+    observations = world.observe(random_batch(world, rng, 24))
+    actions, _ = moves(world, rng, 24)
+    flat = world.constraint_inputs(observations, actions)
+    stacked = world.constraint_inputs(
+        observations.reshape(2, 3, 4, -1), actions.reshape(2, 3, 4, *world.action_shape)
+    )
     assert np.array_equal(stacked.reshape(flat.shape), flat)
     assert np.array_equal(world.true_constraint(stacked).ravel(), world.true_constraint(flat))
     assert np.array_equal(world.grid.locate(stacked).ravel(), world.grid.locate(flat))
@@ -112,9 +121,10 @@ def test_equal_generators_give_equal_worlds(world):
 
 
 def test_starts_are_inside_and_unfinished(world):
-    states = world.initial_states(np.random.default_rng(6), 500)
-    assert np.all((states >= world.observation_low) & (states <= world.observation_high))
-    located = world.grid.locate(world.constraint_inputs(states, np.zeros(500)))
+    rng = np.random.default_rng(6)
+    seen = world.observe(world.initial_states(rng, 500))
+    assert np.all((seen >= world.observation_low) & (seen <= world.observation_high))
+    located = world.grid.locate(world.constraint_inputs(seen, moves(world, rng, 500)[0]))
     assert np.all(located >= 0)
 
 
