@@ -5,10 +5,11 @@ import time
 
 import pytest
 
+from tests.workflow.expected import Jobs
+
 pytestmark = pytest.mark.xdist_group("smoke")  # one worker runs the workflow, once
 EDIT = "\n\nEDITED = True\n"
-VARIANTS, EXPERTS = 20, 7
-OF_METRICS = 6 + 1  # tables of metrics, and that of training times
+JOBS = Jobs()
 
 
 def test_a_second_run_does_nothing_and_soon_knows(finished):
@@ -39,31 +40,33 @@ def test_an_edited_flow_reruns_itself_and_what_follows(editable):
     editable.append("icl_core/learning/flow.py", EDIT)
     jobs = editable.planned()
     assert {"expert", "initial_constraint", "gail_constraint", "icrl"}.isdisjoint(jobs)
-    assert jobs["density"] == EXPERTS
-    assert jobs["conclude"] == jobs["metrics"] == 4 + VARIANTS
-    assert jobs["adjust"] == 2 * (4 + VARIANTS)
+    assert jobs["density"] == JOBS.densities
+    assert jobs["conclude"] == jobs["metrics"] == JOBS.icl
+    assert jobs["adjust"] == JOBS.iterations
     assert jobs["collect_metrics"] == 1
-    assert jobs["table"] == OF_METRICS
+    assert jobs["table"] == JOBS.of_methods("table")
 
 
 def test_an_edited_ppo_trains_everything_again(editable):
     editable.append("icl_core/learning/ppo.py", EDIT)
     jobs = editable.planned()
-    assert jobs["expert"] == EXPERTS
-    assert jobs["gail_constraint"] == jobs["icrl"] == 4
-    assert jobs["constrained_rl"] == 2 * (4 + VARIANTS)
+    assert jobs["expert"] == JOBS.experts
+    assert (jobs["gail_constraint"], jobs["icrl"]) == (JOBS.gail, JOBS.icrl)
+    assert jobs["constrained_rl"] == JOBS.iterations
 
 
 def test_an_edited_baseline_reruns_itself_and_what_follows(editable):
     editable.append("icl_core/learning/icrl.py", EDIT)
     jobs = editable.planned()
-    assert jobs.pop("figure") == 8 + 1  # constraints and accruals; ablations, by the metrics
-    assert jobs == {"icrl": 4, "metrics": 4, "collect_metrics": 1, "table": OF_METRICS}
+    assert jobs == {
+        **{"icrl": JOBS.icrl, "metrics": JOBS.icrl, "collect_metrics": 1},
+        **{kind: JOBS.of_methods(kind) for kind in ("figure", "table")},
+    }
 
 
 def test_an_edited_fit_reruns_itself_and_its_tables(editable):
     editable.append("icl_core/learning/supervised.py", EDIT)
-    assert editable.planned() == {"architecture": 20, "table": 2}
+    assert editable.planned() == {"architecture": JOBS.fits, "table": 2}
 
 
 @pytest.mark.parametrize(
@@ -99,8 +102,8 @@ def test_a_touch_reruns_nothing(editable):
 @pytest.mark.parametrize(
     ("old", "new", "rules"),
     [
-        ("dpi: 300", "dpi: 150", {"figure": 17}),
-        ("steps: 20}", "steps: 21}", {"architecture": 20, "table": 2}),
+        ("dpi: 300", "dpi: 150", {"figure": JOBS.items("figure")}),
+        ("steps: 20}", "steps: 21}", {"architecture": JOBS.fits, "table": 2}),
         ("# How figures look.", "# Another comment.", {}),
     ],
 )
