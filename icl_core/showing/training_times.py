@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from icl_core.showing.catalogue.item import TIMES
+from icl_core.showing.catalogue.item import TIMES_OF_METHODS
 from icl_core.showing.naming import METHODS
 from icl_core.showing.paper_values import MINUTES
 from icl_core.showing.save import Table
@@ -17,12 +17,6 @@ COLUMNS = (
     *("experiment", "method", "seeds", "cpu_seconds_per_seed", "wall_seconds_per_seed"),
     *("paper_seconds", "paper_over_ours"),
 )
-# The rules whose jobs make up a method's training.
-RULES = {
-    "gail-constraint": ("gail_constraint",),
-    "icrl": ("icrl",),
-    "icl": ("density", "initial_constraint", "constrained_rl", "adjust", "conclude"),
-}
 
 
 class Time(NamedTuple):
@@ -54,12 +48,8 @@ def training_times_table(sources: Sources, experiments: Sequence[str]) -> Table:
 
 def _time(sources: Sources, experiment: str, method: str) -> Time | None:
     """None where the method was not run."""
-    found = [
-        one
-        for rule in RULES[method]
-        for ending in (".tsv", "/iteration-{iteration}.tsv")
-        for one in sources.find(TIMES + ending, rule=rule, experiment=experiment)
-    ]
+    patterns = TIMES_OF_METHODS[method]
+    found = [one for pattern in patterns for one in sources.find(pattern, experiment=experiment)]
     if not found:
         return None
     groups = {values["group"] for values, _ in found}
