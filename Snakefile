@@ -36,6 +36,7 @@ include: "workflow/rules/demonstrations.smk"
 include: "workflow/rules/learning.smk"
 include: "workflow/rules/architectures.smk"
 include: "workflow/rules/measuring.smk"
+include: "workflow/rules/claims.smk"
 include: "workflow/rules/showing.smk"
 
 

@@ -15,10 +15,10 @@ from icl_core.learning.networks import Networks
 from icl_core.learning.supervised import FitSettings, fit_true_constraint
 from icl_core.measuring.loading import ROLLOUTS_SCHEMA
 from icl_core.measuring.metrics import concatenate, metric_rows
+from icl_core.measuring.times import RULES
 from icl_core.randomness import generators
 from icl_core.showing.loading import TRAINING_SCHEMA
 from icl_core.showing.sources import Sources
-from icl_core.showing.training_times import RULES
 from tests import test_configuration as settings_files
 
 CONFIG = settings_files.CONFIG

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-PARTS = ("Snakefile", "config.yaml", "icl_core", "profiles", "workflow")
+PARTS = ("Snakefile", "config.yaml", "docs/claims.yaml", "icl_core", "profiles", "workflow")
 
 
 class Checkout:
@@ -87,6 +87,7 @@ def check_out(target: Path) -> Checkout:
         if source.is_dir():
             shutil.copytree(source, target / part, ignore=shutil.ignore_patterns("__pycache__"))
         else:
+            (target / part).parent.mkdir(exist_ok=True)
             shutil.copy2(source, target / part)
     return Checkout(target)
 
