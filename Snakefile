@@ -16,6 +16,7 @@ report: "workflow/report/workflow.rst"
 
 
 include: "workflow/rules/common.smk"
+include: "workflow/rules/traffic.smk"
 include: "workflow/rules/catalogue.smk"
 
 

@@ -177,7 +177,11 @@ def stage_settings(experiment: Experiment, stage: str, seeds: tuple[int, ...] = 
     constrained_rl = _of_its_procedure(learning["constrained_rl"])
     expert = _of_its_procedure(demonstrations["constrained_rl"])
     # The baselines are not told beta.
-    baseline = {**_only(learning, "on_policy", "constraint"), "measuring": experiment.measuring}
+    baseline = {
+        "on_policy": learning["on_policy"],
+        "constraint": _only(learning["constraint"], "hidden"),
+        "measuring": experiment.measuring,
+    }
     uses = {
         "expert": {"demonstrations": {**demonstrations, "constrained_rl": expert}},
         "import_demonstrations": {},

@@ -44,8 +44,8 @@ class ExiD(World):
     observation_high = -observation_low
     state_size = 3
     true_constraint = None
-    # 5 cm and 2 cm/s: far finer than the grid, coarser than float32's noise.
-    input_resolution = np.array([0.05 / FULL_SCALE, 0.02 / VELOCITY_SCALE])
+    # Finer than the grid, coarse enough that demonstrations share their inputs.
+    input_resolution = np.array([0.1 / FULL_SCALE, 0.05 / VELOCITY_SCALE])
     grid = EvaluationGrid(
         (
             Axis("distance d", np.linspace(-10, 10, 41) / FULL_SCALE, "m", FULL_SCALE),

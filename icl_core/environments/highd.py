@@ -62,7 +62,8 @@ class HighD(World):
     state_size = 8
     action_low = np.array([-1.0], dtype=np.float32)
     action_high = np.array([1.0], dtype=np.float32)
-    input_resolution = np.array([0.25 / SPEED_SCALE, 0.5 / GAP_SCALE])
+    # Half of the grid's spacing: what is learned at a place is learned for its neighbours too.
+    input_resolution = np.array([0.5 / SPEED_SCALE, 1.25 / GAP_SCALE])
     true_constraint = None
     grid = EvaluationGrid(
         (

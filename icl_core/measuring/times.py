@@ -6,15 +6,8 @@ import csv
 from pathlib import Path
 from typing import NamedTuple
 
-from icl_core.showing.catalogue.item import TIMES
+from icl_core.showing.catalogue.item import TIMES_OF_METHODS
 from icl_core.showing.sources import Sources
-
-# The rules whose jobs make up a method's training.
-RULES = {
-    "gail-constraint": ("gail_constraint",),
-    "icrl": ("icrl",),
-    "icl": ("density", "initial_constraint", "constrained_rl", "adjust", "conclude"),
-}
 
 
 class Time(NamedTuple):
@@ -31,12 +24,8 @@ class Time(NamedTuple):
 
 def training_time(sources: Sources, experiment: str, method: str) -> Time | None:
     """None where the method was not run."""
-    found = [
-        one
-        for rule in RULES[method]
-        for ending in (".tsv", "/iteration-{iteration}.tsv")
-        for one in sources.find(TIMES + ending, rule=rule, experiment=experiment)
-    ]
+    patterns = TIMES_OF_METHODS[method]
+    found = [one for pattern in patterns for one in sources.find(pattern, experiment=experiment)]
     if not found:
         return None
     groups = {values["group"] for values, _ in found}

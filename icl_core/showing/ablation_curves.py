@@ -82,10 +82,10 @@ def _draw(ax: Axes, errors: np.ndarray, name: str, colour: str, line: dict) -> N
 
 def _finish(ax: Axes, of_zero: float) -> None:
     """The error of c = 0, for comparison: with truths of 0 and 1 it is the share of ones."""
+    ax.set_ylim(0, 1.05 * ax.dataLim.y1)  # of the curves; a line far above them would flatten them
     ax.axhline(
         of_zero, color=GREY, linewidth=0.7, linestyle=":", zorder=1, label="c = 0 everywhere"
     )
-    ax.set_ylim(bottom=0)
     ax.set_xlabel("ICL iteration")
     ax.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=6))
     ax.grid(axis="y", color="#E6E6E6", linewidth=0.5)

@@ -46,7 +46,7 @@ def lagrangian_figure(sources: Sources, experiments: Sequence[str]) -> Figure:
     ):
         title(ax, "Expert satisfaction", told)
         _draw_satisfaction(ax, [log["expert_satisfaction"] for log in logs[name].values()], colour)
-    axes[0, 2].set_ylabel("satisfied demonstrations [%]")
+    axes[0, 2].set_ylabel("demonstrations\nsatisfied [%]")
     footer(figure, _footer(sources, {n: len(logs[e]) for n, e in zip(names, logs, strict=False)}))
     return figure
 

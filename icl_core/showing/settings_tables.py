@@ -87,7 +87,9 @@ def _table(
     more = [
         Line(path.removeprefix("learning."), path)
         for path in sorted({path for settings in found.values() for path in settings})
-        if _inside(path, sections) and not _inside(path, told)
+        if _inside(path, sections)
+        and not _inside(path, told)
+        and any(not _as_learners(path, settings) for settings in found.values())
     ]
     lines = [*lines, *more]
     cells = {
@@ -100,6 +102,14 @@ def _table(
     )
     names = {name: sources.worlds[name].title for name in experiments}
     return Table(COLUMNS, rows, _markdown(lines, cells, names, sources, heading))
+
+
+def _as_learners(path: str, settings: Mapping[str, object]) -> bool:
+    """Whether it is a setting of the expert's training that the learners have too."""
+    if not path.startswith("demonstrations."):
+        return False
+    twin = path.replace("demonstrations.", "learning.", 1)
+    return twin in settings and settings.get(path) == settings[twin]
 
 
 def _inside(path: str, places: Iterable[str]) -> bool:

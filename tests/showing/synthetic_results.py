@@ -8,40 +8,41 @@ import pyarrow as pa
 from icl_core.artifacts import write_table, write_tensors
 from icl_core.configuration import resolve
 from icl_core.demonstrations.files import SCHEMA
-from icl_core.environments import WORLDS, make_world
+from icl_core.environments import make_world
 from icl_core.learning.icl.states import PolicyState
 from icl_core.learning.logs import ADJUSTMENT_SCHEMA, log_table
 from icl_core.learning.networks import Networks
 from icl_core.learning.supervised import FitSettings, fit_true_constraint
 from icl_core.measuring.loading import ROLLOUTS_SCHEMA
 from icl_core.measuring.metrics import concatenate, metric_rows
-from icl_core.measuring.times import RULES
 from icl_core.randomness import generators
+from icl_core.showing.catalogue.item import SYNTHETIC, TIMES_OF_METHODS
 from icl_core.showing.loading import TRAINING_SCHEMA
 from icl_core.showing.sources import Sources
 from tests import test_configuration as settings_files
 
 CONFIG = settings_files.CONFIG
-EXPERIMENTS = resolve({**CONFIG, "scale": "quick"}, settings_files.SCHEMA).experiments
+RESOLVED = resolve({**CONFIG, "scale": "quick"}, settings_files.SCHEMA).experiments
+EXPERIMENTS = {name: one for name, one in RESOLVED.items() if one.environment in SYNTHETIC}
 ITERATIONS = 3
 
 
 def make_results(root, methods=("icl",), groups=((1, 2),), epochs=120):
     """Write every kind of file that figures and tables read; the Sources over them."""
-    for name in WORLDS:
+    for name in SYNTHETIC:
         world = make_world(name)
         folder = root / "demonstrations" / name
         write_table(folder / "training.parquet", training(world, epochs), {})
         write_table(folder / "trajectories.parquet", steps(world, [0], 25), {})
     for name, experiment in EXPERIMENTS.items():
         world = world_of(experiment)
-        for method in methods if name in WORLDS else ("icl",):
+        for method in methods if name in SYNTHETIC else ("icl",):
             for first, last in groups:
                 seeds = list(range(first, last + 1))
                 final = root / "runs" / name / method / f"seeds-{first}-{last}" / "final"
                 networks = fitted(make_world(world.name), seeds, method)
                 write_tensors(final / "constraint.safetensors", networks.tensors(), {})
-                if name in WORLDS:
+                if name in SYNTHETIC:
                     rollouts = steps(world, seeds, 25, seeded=True)
                     write_table(final / "rollouts.parquet", rollouts, {})
                 if method == "icl":
@@ -88,25 +89,22 @@ def write_iterations(folder, world, seeds, networks):
 
 def write_benchmarks(folder, experiment, method, group):
     """Ten seconds of wall time and eight of CPU for every job."""
-    parts = [f"{rule}/{experiment}/{group}.tsv" for rule in RULES[method]]
-    if method == "icl":
-        parts = [part for part in parts if part.split("/")[0] not in ("constrained_rl", "adjust")]
-        parts += [
-            f"{rule}/{experiment}/{group}/iteration-{i:02d}.tsv"
-            for rule in ("constrained_rl", "adjust")
-            for i in range(1, ITERATIONS + 1)
-        ]
+    parts = []
+    for pattern in TIMES_OF_METHODS[method]:
+        iterations = range(1, ITERATIONS + 1) if "{iteration}" in pattern else [0]
+        place = pattern.removeprefix("benchmarks/").replace("seeds-{group}", group)
+        parts += [place.format(experiment=experiment, iteration=f"{i:02d}") for i in iterations]
     for part in parts:
         (folder / part).parent.mkdir(parents=True, exist_ok=True)
         (folder / part).write_text("s\th:m:s\tcpu_time\n10.0\t0:00:10\t8.0\n")
 
 
 def write_architectures(folder, groups):
-    for name in WORLDS:
-        for shape in CONFIG["architectures"]["hidden"]:
-            for first, last in groups:
-                settings = FitSettings((4,), 1e-2, 20)
-                _, log = fit_true_constraint(make_world(name), range(first, last + 1), settings)
+    for first, last in groups:
+        settings = FitSettings((2,), 1e-2, 1500)
+        _, log = fit_true_constraint(make_world("gridworld-a"), range(first, last + 1), settings)
+        for name in SYNTHETIC:
+            for shape in CONFIG["architectures"]["hidden"]:
                 write_table(folder / name / shape / f"seeds-{first}-{last}.parquet", log, {})
 
 
@@ -198,7 +196,7 @@ def metrics(methods, groups):
     seeds = [seed for first, last in groups for seed in range(first, last + 1)]
     parts = []
     for name in EXPERIMENTS:
-        for method in methods if name in WORLDS else ("icl",):
+        for method in methods if name in SYNTHETIC else ("icl",):
             for metric, size in (("cmse", 0.1), ("nad", 2.0)):
                 for iteration in range(ITERATIONS + 2):
                     values = size * rng.uniform(0.2, 1.5, size=len(seeds))

@@ -5,8 +5,11 @@ import time
 
 import pytest
 
+from tests.workflow.expected import Jobs
+
 pytestmark = pytest.mark.xdist_group("smoke")  # one worker runs the workflow, once
 EDIT = "\n\nEDITED = True\n"
+JOBS = Jobs()
 
 
 def test_a_second_run_does_nothing_and_soon_knows(finished):
@@ -19,36 +22,51 @@ def test_a_second_run_does_nothing_and_soon_knows(finished):
 
 def test_an_edited_figure_function_draws_its_figures(editable):
     editable.append("icl_core/showing/grid_maps.py", EDIT)
-    assert editable.planned() == {"figure": 4}
+    # constraints and accruals of both grids, and the figures that draw maps like theirs
+    assert editable.planned() == {"figure": 4 + 5}
+
+
+def test_an_edited_sweep_draws_its_figures_alone(editable):
+    editable.append("icl_core/showing/sweep_maps.py", EDIT)
+    assert editable.planned() == {"figure": 3}
 
 
 def test_an_edited_table_function_sets_its_tables(editable):
     editable.append("icl_core/showing/results_table.py", EDIT)
-    assert editable.planned() == {"table": 2}
+    assert editable.planned() == {"table": 4}
 
 
 def test_an_edited_flow_reruns_itself_and_what_follows(editable):
     editable.append("icl_core/learning/flow.py", EDIT)
     jobs = editable.planned()
     assert {"expert", "initial_constraint", "gail_constraint", "icrl"}.isdisjoint(jobs)
-    assert jobs["density"] == jobs["conclude"] == jobs["metrics"] == 4
-    assert jobs["adjust"] == 8
+    assert jobs["density"] == JOBS.densities
+    assert jobs["conclude"] == jobs["metrics"] == JOBS.icl
+    assert jobs["adjust"] == JOBS.iterations
     assert jobs["collect_metrics"] == 1
-    assert jobs["table"] == 4
+    assert jobs["table"] == JOBS.of_methods("table")
 
 
 def test_an_edited_ppo_trains_everything_again(editable):
     editable.append("icl_core/learning/ppo.py", EDIT)
     jobs = editable.planned()
-    assert jobs["expert"] == jobs["gail_constraint"] == jobs["icrl"] == 4
-    assert jobs["constrained_rl"] == 8
+    assert jobs["expert"] == JOBS.experts
+    assert (jobs["gail_constraint"], jobs["icrl"]) == (JOBS.gail, JOBS.icrl)
+    assert jobs["constrained_rl"] == JOBS.iterations
 
 
 def test_an_edited_baseline_reruns_itself_and_what_follows(editable):
     editable.append("icl_core/learning/icrl.py", EDIT)
     jobs = editable.planned()
-    assert jobs.pop("figure") == 8  # constraints and accruals
-    assert jobs == {"icrl": 4, "metrics": 4, "collect_metrics": 1, "table": 4}
+    assert jobs == {
+        **{"icrl": JOBS.icrl, "metrics": JOBS.icrl, "collect_metrics": 1},
+        **{kind: JOBS.of_methods(kind) for kind in ("figure", "table")},
+    }
+
+
+def test_an_edited_fit_reruns_itself_and_its_tables(editable):
+    editable.append("icl_core/learning/supervised.py", EDIT)
+    assert editable.planned() == {"architecture": JOBS.fits, "table": 2}
 
 
 @pytest.mark.parametrize(
@@ -84,7 +102,8 @@ def test_a_touch_reruns_nothing(editable):
 @pytest.mark.parametrize(
     ("old", "new", "rules"),
     [
-        ("dpi: 300", "dpi: 150", {"figure": 11}),
+        ("dpi: 300", "dpi: 150", {"figure": JOBS.items("figure")}),
+        ("steps: 20}", "steps: 21}", {"architecture": JOBS.fits, "table": 2}),
         ("# How figures look.", "# Another comment.", {}),
     ],
 )

@@ -17,7 +17,8 @@ from icl_core.learning.icl.states import ICLSettings
 from icl_core.learning.icrl import ICRLSettings
 from icl_core.learning.on_policy import OnPolicySettings
 from icl_core.learning.ppo import PPOSettings
-from icl_core.showing.catalogue import ITEMS
+from icl_core.learning.supervised import FitSettings
+from tests.workflow.expected import Jobs
 
 ROOT = Path(__file__).parents[2]
 CONFIG = yaml.safe_load((ROOT / "config.yaml").read_text())
@@ -27,19 +28,16 @@ RULE_FILES = sorted((ROOT / "workflow/rules").glob("*.smk"))
 @pytest.mark.parametrize("scale", ["paper", "quick", "smoke"])
 def test_every_scale_resolves(checkout, scale):
     jobs = checkout.planned(scale=scale)
-    config = {**CONFIG, **CONFIG["scales"][scale]}
-    iterations = config["learning"].get("icl", CONFIG["learning"]["icl"])["iterations"]
-    groups = -(-len(config["seeds"]) // config["stack"])
-    main, variants = 4 * groups, sum(len(v["of"]) for v in CONFIG["variants"].values()) * groups
-    experts = 4 + 3  # three worlds that slip have experts of their own
-    assert jobs["expert"] == experts
-    assert jobs["density"] == experts * groups  # as many as there are sets of demonstrations
-    assert jobs["initial_constraint"] == jobs["conclude"] == main + variants
-    assert jobs["constrained_rl"] == jobs["adjust"] == (main + variants) * iterations
-    assert jobs["gail_constraint"] == jobs["icrl"] == main
-    assert jobs["metrics"] == 3 * main + variants
-    kinds = [item.kind for item in ITEMS]
-    assert (jobs["figure"], jobs["table"]) == (kinds.count("figure"), kinds.count("table"))
+    expected = Jobs(scale)
+    assert jobs["expert"] == expected.experts == 4 + 3  # worlds that slip have their own
+    assert jobs["density"] == expected.densities  # as many as there are sets of demonstrations
+    assert jobs["initial_constraint"] == jobs["conclude"] == expected.icl
+    assert jobs["constrained_rl"] == jobs["adjust"] == expected.iterations
+    assert (jobs["gail_constraint"], jobs["icrl"]) == (expected.gail, expected.icrl)
+    assert jobs["metrics"] == expected.icl + expected.gail + expected.icrl
+    assert jobs["architecture"] == expected.fits
+    assert jobs["figure"] == expected.items("figure")
+    assert jobs["table"] == expected.items("table")
     assert not (checkout.path / "results").exists()
 
 
@@ -97,6 +95,11 @@ def test_the_environment_of_jobs_is_the_lock():
 )
 def test_config_yaml_sets_every_setting_of_the_code(settings, section):
     assert {field.name for field in dataclasses.fields(settings)} == set(section)
+
+
+def test_config_yaml_sets_every_setting_of_a_fit():
+    fields = {field.name for field in dataclasses.fields(FitSettings)}
+    assert fields == set(CONFIG["architectures"]) - {"environments"}
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ from icl_core.showing.catalogue.item import (
     DEMONSTRATIONS,
     METRICS,
     TIMES,
+    TIMES_OF_METHODS,
     TRAINING,
 )
 
@@ -46,7 +47,8 @@ def expanded(pattern, experiment):
         missing = pattern == TRAINING and not CONFIG.experiments[experiment.demonstrator].generated
         return [] if missing else [pattern.format(experiment=experiment.demonstrator)]
     if pattern == TIMES:
-        return [path for method in experiment.methods for path in times(method, experiment)]
+        of_methods = [p for method in experiment.methods for p in TIMES_OF_METHODS[method]]
+        return [path for inner in of_methods for path in expanded(inner, experiment)]
     return [
         pattern.format(experiment=experiment.name, group=group, **rest)
         for rest in filled(pattern, experiment)
@@ -62,25 +64,6 @@ def filled(pattern, experiment):
     if "{iteration}" in pattern:
         return [{"iteration": f"{i:02d}"} for i in range(1, experiment.iterations + 1)]
     return [{"method": method} for method in experiment.methods] if "{method}" in pattern else [{}]
-
-
-def times(method, experiment):
-    """The benchmark files of a method's jobs."""
-    rules = {"icl": ["initial_constraint", "conclude"]}.get(method, [method.replace("-", "_")])
-    found = [
-        f"{TIMES}.tsv".format(rule=rule, experiment=experiment.name, group="{group}")
-        for rule in rules
-    ]
-    if method == "icl":
-        steps = [f"{TIMES}/iteration-{i:02d}.tsv" for i in range(1, experiment.iterations + 1)]
-        for rule in ("constrained_rl", "adjust"):
-            found += [
-                step.format(rule=rule, experiment=experiment.name, group="{group}")
-                for step in steps
-            ]
-        owner = density_owner(experiment).name
-        found.append(f"{TIMES}.tsv".format(rule="density", experiment=owner, group="{group}"))
-    return [path.format(group=group) for path in found for group in CONFIG.groups]
 
 
 def item_settings(wildcards):

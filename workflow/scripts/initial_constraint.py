@@ -7,8 +7,7 @@ from workflow.lib.stage import Stage, run
 
 def main(stage: Stage) -> None:
     """Draw, write."""
-    hidden = stage.settings["constraint"]["hidden"]
-    state = initial_constraint(stage.world(), stage.seeds, hidden)
+    state = initial_constraint(stage.world(), stage.seeds, **stage.settings["constraint"])
     write_tensors(stage.output[0], state.tensors(), stage.provenance())
 
 

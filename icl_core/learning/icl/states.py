@@ -111,11 +111,13 @@ def closest(nad: np.ndarray, icl: ICLSettings) -> np.ndarray:
 
 
 def initial_constraint(
-    world: World, seeds: Sequence[int], hidden: Sequence[int]
+    world: World, seeds: Sequence[int], hidden: Sequence[int], initial: float = 0.5
 ) -> ConstraintState:
-    """A fresh constraint network per run, c of about one half everywhere."""
+    """A fresh constraint network per run, c of about `initial` everywhere."""
     rngs = generators(seeds, "constraint")
     networks = Networks.initialise(rngs, (world.input_size, *hidden, 1))
+    _, biases = networks.layers[-1]
+    biases += np.float32(np.log(initial / (1.0 - initial)))
     blank, runs = np.zeros_like(networks.parameters), len(seeds)
     counters = np.zeros(runs, np.int64), np.zeros((runs, 0)), np.zeros(runs, np.uint8)
     return ConstraintState(networks, blank, blank.copy(), *counters, np.zeros(runs))

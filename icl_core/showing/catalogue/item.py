@@ -14,6 +14,7 @@ SYNTHETIC = GRIDWORLDS + CARTPOLES
 TRAINING = "demonstrations/{experiment}/training.parquet"
 DEMONSTRATIONS = "demonstrations/{experiment}/trajectories.parquet"
 CONSTRAINT = "runs/{experiment}/{method}/seeds-{group}/final/constraint.safetensors"
+ICL_CONSTRAINT = "runs/{experiment}/icl/seeds-{group}/final/constraint.safetensors"
 ROLLOUTS = "runs/{experiment}/{method}/seeds-{group}/final/rollouts.parquet"
 METRICS = "metrics.parquet"
 # Of ICL, the first iteration: what it starts from, learns and ends with.
@@ -26,8 +27,19 @@ FIRST_POLICY = "runs/{experiment}/icl/seeds-{group}/iteration-01/policy.safetens
 ADJUSTMENTS = "runs/{experiment}/icl/seeds-{group}/iteration-{iteration}/adjustment.parquet"
 # Lower bounds of CMSE, once for every {architecture} of the configuration.
 ARCHITECTURES = "architectures/{experiment}/{architecture}/seeds-{group}.parquet"
-# How long the jobs of a method took: all of them, for every iteration.
-TIMES = "benchmarks/{rule}/{experiment}/seeds-{group}"
+# How long the jobs of each of an experiment's methods took: all patterns of these methods.
+TIMES = "benchmarks"
+TIMES_OF_METHODS = {
+    "gail-constraint": ("benchmarks/gail_constraint/{experiment}/seeds-{group}.tsv",),
+    "icrl": ("benchmarks/icrl/{experiment}/seeds-{group}.tsv",),
+    "icl": (
+        "benchmarks/density/{experiment}/seeds-{group}.tsv",
+        "benchmarks/initial_constraint/{experiment}/seeds-{group}.tsv",
+        "benchmarks/constrained_rl/{experiment}/seeds-{group}/iteration-{iteration}.tsv",
+        "benchmarks/adjust/{experiment}/seeds-{group}/iteration-{iteration}.tsv",
+        "benchmarks/conclude/{experiment}/seeds-{group}.tsv",
+    ),
+}
 
 
 @dataclass(frozen=True)
