@@ -9,12 +9,16 @@ from hypothesis import strategies as st
 
 from icl_core.environments import WORLDS, Axis, EvaluationGrid, World, make_world
 from icl_core.environments.cartpole import ANGLE_LIMIT, X_LIMIT
+from icl_core.environments.robots import Robot
 from icl_core.errors import InputError
+from tests.worlds import NAMES, random_actions, small_world
 
 VARIANTS = [
-    *[(name, {}) for name in WORLDS],
+    *[(name, {}) for name in NAMES],
     ("gridworld-a", {"slip": 0.3}),
     ("gridworld-b", {"slip": 0.5, "slip_over_all": True}),
+    ("highd", {"centre_gap": True}),
+    ("exid", {"distance": "authors"}),
 ]
 
 
@@ -27,12 +31,8 @@ def random_batch(world, rng, n=64):
 
 
 def moves(world, rng, n):
-    """Random actions (real ones also beyond their bounds) and noise."""
-    if world.discrete:
-        actions = rng.integers(world.n_actions, size=n)
-    else:
-        actions = rng.normal(size=(n, world.action_size)).astype(np.float32)
-    return actions, rng.random((n, world.noise_size))
+    """Random actions and noise."""
+    return random_actions(world, rng, n), rng.random((n, world.noise_size))
 
 
 # --- The contract: every world, whatever it simulates
@@ -41,7 +41,7 @@ def moves(world, rng, n):
 @pytest.fixture(params=VARIANTS, ids=str)
 def world(request):
     name, given_settings = request.param
-    return make_world(name, **given_settings)
+    return small_world(name, **given_settings)
 
 
 def test_declarations(world):
@@ -51,6 +51,13 @@ def test_declarations(world):
     assert world.observation_low.dtype == world.observation_high.dtype == np.float32
     assert world.input_size == len(world.grid.axes)
     assert world.grid.nodes.shape == (np.prod(world.grid.shape), world.input_size)
+    assert np.array_equal(world.grid.locate(world.grid.nodes), np.arange(len(world.grid.nodes)))
+    assert world.input_resolution.shape == (world.input_size,) and np.all(
+        world.input_resolution > 0
+    )
+    if not world.discrete:
+        assert world.action_low.dtype == world.action_high.dtype == np.float32
+        assert world.action_shape == world.action_low.shape == world.action_high.shape
 
 
 def test_shapes_and_types(world):
@@ -66,9 +73,12 @@ def test_shapes_and_types(world):
     assert observations.shape == (10, world.observation_size) and observations.dtype == np.float32
     inputs = world.constraint_inputs(observations, actions)
     assert inputs.shape == (10, world.input_size) and inputs.dtype == np.float32
-    values = world.true_constraint(inputs)
-    assert values.shape == (10,) and values.dtype == np.float32
-    assert set(np.unique(values)) <= {0.0, 1.0}
+    seen = world.features(observations)
+    assert seen.shape == observations.shape and seen.dtype == np.float32
+    if world.true_constraint is not None:
+        values = world.true_constraint(inputs)
+        assert values.shape == (10,) and values.dtype == np.float32
+        assert set(np.unique(values)) <= {0.0, 1.0}
 
 
 def test_constraints_take_any_leading_axes(world):
@@ -80,7 +90,8 @@ def test_constraints_take_any_leading_axes(world):
         observations.reshape(2, 3, 4, -1), actions.reshape(2, 3, 4, *world.action_shape)
     )
     assert np.array_equal(stacked.reshape(flat.shape), flat)
-    assert np.array_equal(world.true_constraint(stacked).ravel(), world.true_constraint(flat))
+    if world.true_constraint is not None:
+        assert np.array_equal(world.true_constraint(stacked).ravel(), world.true_constraint(flat))
     assert np.array_equal(world.grid.locate(stacked).ravel(), world.grid.locate(flat))
 
 
@@ -120,18 +131,39 @@ def test_equal_generators_give_equal_worlds(world):
     assert not np.array_equal(run(5), run(6))
 
 
-def test_starts_are_inside_and_unfinished(world):
+def test_starts_are_inside(world):
     rng = np.random.default_rng(6)
     seen = world.observe(world.initial_states(rng, 500))
     assert np.all((seen >= world.observation_low) & (seen <= world.observation_high))
-    located = world.grid.locate(world.constraint_inputs(seen, moves(world, rng, 500)[0]))
-    assert np.all(located >= 0)
+    inputs = world.constraint_inputs(seen, moves(world, rng, 500)[0])
+    located = world.grid.locate(inputs)
+    if world.name == "highd":  # an empty road ahead is longer than the grid
+        assert np.array_equal(located < 0, inputs[:, 1] > world.grid.axes[1].nodes[-1] + 0.0125)
+    elif world.name == "exid":  # velocities have no bounds, the grid has
+        assert np.array_equal(located < 0, np.abs(inputs[:, 1]) > world.grid.axes[1].nodes[-1])
+    else:
+        assert np.all(located >= 0)
+
+
+def test_episodes_may_be_stepped_beyond_their_end(world):
+    """Rollouts do so: an episode waits there until the last of its stack is over."""
+    rng, n = np.random.default_rng(7), 4
+    states = world.initial_states(rng, n)
+    over = np.zeros(n, bool)
+    for _ in range(600):  # no world keeps count, and random steps end all that can end
+        states, rewards, terminated = world.step(states, *moves(world, rng, n))
+        assert np.all(np.isfinite(rewards)) and np.all(np.isfinite(states))
+        over |= terminated
+    assert np.all(np.isfinite(world.observe(states)))
+    assert over.any() != isinstance(world, Robot)  # robots only end by the horizon
 
 
 def test_the_true_constraint_on_the_grid(world):
     values = world.true_on_grid
-    assert values.shape == (len(world.grid.nodes),) and values.dtype == np.float64
-    assert np.array_equal(world.grid.locate(world.grid.nodes), np.arange(len(values)))
+    if world.true_constraint is None:
+        assert values is None
+    else:
+        assert values.shape == (len(world.grid.nodes),) and values.dtype == np.float64
 
 
 def test_an_unknown_world_names_the_known_ones():
@@ -170,10 +202,14 @@ def test_the_empty_constraint_scores_as_published():
         ("gridworld-b", 1.0, 0.99, 50, 8),
         ("cartpole-mr", 0.99, 50, 200, 2),
         ("cartpole-mid", 0.99, 30, 200, 2),
+        ("highd", 0.99, 0.1, 1000, 0),
+        ("exid", 0.99, 5, 1000, 0),
+        ("ant", 0.99, 5, 500, 0),
+        ("halfcheetah", 0.99, 15, 1000, 0),
     ],
 )
 def test_settings_of_the_paper(name, discount, threshold, horizon, actions):
-    world = make_world(name)
+    world = small_world(name)
     found = (world.discount, world.threshold, world.horizon, world.n_actions)
     assert found == (discount, threshold, horizon, actions)
 
@@ -313,7 +349,7 @@ def test_whole_cartpole_episodes_are_gymnasiums(name, reference):
     env = gymnasium.make(WORLDS[name].gymnasium_id)
     rng = np.random.default_rng(10)
     lengths = []
-    for episode in range(30):
+    for episode in range(10):
         env.reset(seed=episode)
         reference.reset()
         reference.state = env.unwrapped._state[0].copy()

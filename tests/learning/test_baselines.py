@@ -9,6 +9,7 @@ import torch
 from icl_core.environments import make_world
 from icl_core.errors import InputError
 from icl_core.learning import resume
+from icl_core.learning.actions import actions_of
 from icl_core.learning.feasibility import BackwardSettings
 from icl_core.learning.gail_constraint import (
     GAILSettings,
@@ -26,8 +27,9 @@ from icl_core.learning.resume import Store
 from icl_core.learning.rollouts import roll_out, roll_out_without_reset
 from icl_core.measuring.loading import constraint_values
 from icl_core.randomness import generators
+from tests.worlds import SYNTHETIC, short_world, some_policies
 
-ALL = ["gridworld-a", "gridworld-b", "cartpole-mr", "cartpole-mid"]
+ALL = (*SYNTHETIC, "highd", "exid", "ant")
 PPO = OnPolicySettings(hidden=(16, 16), steps=120, environments=6, passes=3, batch=32)
 GAIL = GAILSettings(total_steps=480, warm_up=1, batch=32)
 ICRL = ICRLSettings(
@@ -39,12 +41,12 @@ ROLLOUTS = {"gail-constraint": 4, "icrl": 6}
 
 def demonstrations_of(world):
     """Episodes of some fixed policy: what they are does not matter here."""
-    policy = Networks.initialise(generators([99], "d"), (world.state_size, 16, world.n_actions))
+    policy = some_policies(world, generators([99], "d"))
     return roll_out(world, policy, generators([99], "r"), 5)[0]
 
 
 def train(method, name, seeds, store=None, ppo=PPO, progress=None, **changes):
-    world = make_world(name)
+    world = short_world(name)
     function, settings = METHODS[method]
     settings = replace(settings, **changes)
     given = (world, demonstrations_of(world), seeds, settings, ppo, (16, 16), 7)
@@ -73,10 +75,10 @@ def log_by_seed(log):
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("name", ALL)
 def test_what_a_method_ends_with(method, name):
-    world, seeds = make_world(name), [3, 8, 5]
+    world, seeds = short_world(name), [3, 8, 5]
     end = train(method, name, seeds)
-    assert end.constraint.sizes == (2, 16, 16, 1)
-    assert end.policy.sizes == (world.state_size, 16, 16, world.n_actions)
+    assert end.constraint.sizes == (world.input_size, 16, 16, 1)
+    assert end.policy.sizes == (world.observation_size, 16, 16, actions_of(world).outputs)
     assert (end.constraint.activation, end.policy.activation) == ("relu", "tanh")
     values = constraint_values(end.constraint, world)
     assert values.shape == (3, *world.grid.shape)

@@ -19,6 +19,7 @@ from icl_core.learning.ppo import PPOSettings
 from icl_core.learning.resume import Store
 from icl_core.learning.rollouts import roll_out
 from icl_core.randomness import generators
+from tests.worlds import DRIVING, SYNTHETIC, short_world
 
 WALKS = replace(ROBOTS, hidden=(16,), steps=200, environments=4, passes=3, batch=100)
 SMALL = ConstrainedRLSettings(
@@ -204,9 +205,9 @@ VARIANTS = {
 
 
 @pytest.mark.parametrize("variant", VARIANTS.values(), ids=VARIANTS.keys())
-@pytest.mark.parametrize("name", ["gridworld-a", "gridworld-b", "cartpole-mr", "cartpole-mid"])
+@pytest.mark.parametrize("name", [*SYNTHETIC, *DRIVING])
 def test_a_seed_learns_the_same_alone_and_in_a_stack(name, variant):
-    world = make_world(name, **({"slip": 0.2} if name == "gridworld-b" else {}))
+    world = short_world(name, **({"slip": 0.2} if name == "gridworld-b" else {}))
     chosen, seeds = replace(SMALL, **variant), [1, 2, 3, 4, 5]
     together = train_policies(world, smooth, generators(seeds, "t"), chosen)
     assert [s.runs for s in together.snapshots] == [5, 5]

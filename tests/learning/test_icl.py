@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from icl_core.environments import make_world
+from icl_core.learning.actions import actions_of
 from icl_core.learning.adjustment import AdjustmentSettings
 from icl_core.learning.constrained_rl import ConstrainedRLSettings
 from icl_core.learning.flow import DensitySettings, fit_density
@@ -18,24 +19,36 @@ from icl_core.learning.icl.states import (
     PolicyState,
     initial_constraint,
 )
+from icl_core.learning.lagrangian import LagrangianSettings
 from icl_core.learning.logs import ADJUSTMENT_SCHEMA, TRAINING_SCHEMA
 from icl_core.learning.networks import Networks
+from icl_core.learning.on_policy import OnPolicySettings
 from icl_core.learning.ppo import PPOSettings
 from icl_core.learning.rollouts import roll_out
 from icl_core.randomness import generators
+from tests.worlds import SYNTHETIC, short_world, some_policies
 
-ALL = ["gridworld-a", "gridworld-b", "cartpole-mr", "cartpole-mid"]
 RL = ConstrainedRLSettings(
     epochs=2, episodes=4, ppo=PPOSettings(hidden=(16,), updates=2, batch=16, buffer=500)
 )
 ADJUSTMENT = AdjustmentSettings(rounds=2, steps=3, episodes=6)
 ICL = ICLSettings(tolerance=None, patience=None, iterations=2, choice_rollouts=8)
 DENSITY = DensitySettings(blocks=2, hidden=(8,), epochs=1)
+# As the paper has it: PPO-Lagrange for ExiD and the robots.
+LAGRANGE = replace(
+    RL,
+    procedure="lagrangian",
+    lagrangian=LagrangianSettings(
+        on_policy=OnPolicySettings(hidden=(16,), steps=60, environments=3, passes=2, batch=30)
+    ),
+)
+PROCEDURES = {"exid": LAGRANGE, "halfcheetah": LAGRANGE}
+ALL = (*SYNTHETIC, "highd", "exid", "halfcheetah")
 
 
 def demonstrations_of(world):
     """Episodes of some fixed policy: what they are does not matter here."""
-    policy = Networks.initialise(generators([99], "d"), (world.state_size, 16, world.n_actions))
+    policy = some_policies(world, generators([99], "d"))
     return roll_out(world, policy, generators([99], "r"), 5)[0]
 
 
@@ -44,9 +57,9 @@ def through_checkpoint(state):
     return type(state).from_tensors({name: part.copy() for name, part in state.tensors().items()})
 
 
-def learn(name, seeds, adjustment=ADJUSTMENT, icl=ICL, rl=RL, checkpoints=True):
+def learn(name, seeds, adjustment=ADJUSTMENT, icl=ICL, checkpoints=True):
     """Algorithm 1: every state of a stack of runs, and its conclusion."""
-    world = make_world(name)
+    world, rl = short_world(name), PROCEDURES.get(name, RL)
     demonstrations = demonstrations_of(world)
     density = fit_density(world, demonstrations, seeds, DENSITY)
     constraints, policies, logs = [initial_constraint(world, seeds, (16, 16))], [], []
@@ -82,11 +95,12 @@ def assert_same_runs(whole, some, which):
 
 @pytest.mark.parametrize("name", ALL)
 def test_the_loops_states_have_the_promised_shapes(name):
-    world, seeds = make_world(name), [3, 8, 5]
+    world, seeds = short_world(name), [3, 8, 5]
     constraints, policies, logs, end = learn(name, seeds)
+    outputs = actions_of(world).outputs
     assert len(constraints) == 3
     for i, state in enumerate(constraints):
-        assert state.networks.sizes == (2, 16, 16, 1)
+        assert state.networks.sizes == (world.input_size, 16, 16, 1)
         assert state.weights.shape == (3, 2 * i)
         np.testing.assert_array_equal(state.steps, [6 * i] * 3)
         assert not state.stopped.any()
@@ -96,7 +110,7 @@ def test_the_loops_states_have_the_promised_shapes(name):
         assert ((values > 0) & (values < 1)).all()
     assert not np.array_equal(*(s.networks.parameters for s in constraints[:2]))
     for state in policies:
-        assert state.final.sizes == state.halfway.sizes == (world.state_size, 16, world.n_actions)
+        assert state.final.sizes == (world.observation_size, 16, outputs) == state.halfway.sizes
         assert state.nad.shape == (3,)
     for k, log in enumerate(logs):
         assert log.schema == (ADJUSTMENT_SCHEMA if k % 2 else TRAINING_SCHEMA)

@@ -6,19 +6,19 @@ import numpy as np
 import pytest
 
 from icl_core.environments import make_world
-from icl_core.learning.networks import Networks
 from icl_core.learning.walkers import Walkers
 from icl_core.randomness import generators
+from tests.worlds import DRIVING, SYNTHETIC, short_world, some_policies
 
-ALL = ["gridworld-a", "gridworld-b", "cartpole-mr", "cartpole-mid"]
+ALL = (*SYNTHETIC, *DRIVING, "ant")
 
 
 def policies_of(world, seeds=(1, 2)):
-    return Networks.orthogonal(generators(seeds, "p"), (world.state_size, 16, world.n_actions), 1.0)
+    return some_policies(world, generators(seeds, "p"))
 
 
 def walks(name, rollouts=3, steps=90, count=4, seeds=(1, 2)):
-    world = make_world(name)
+    world = short_world(name)
     policies = policies_of(world, seeds)
     walkers = Walkers(world, generators(seeds, "w"), count)
     return (
@@ -28,7 +28,7 @@ def walks(name, rollouts=3, steps=90, count=4, seeds=(1, 2)):
     )
 
 
-@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("name", SYNTHETIC)  # in which a step follows from what is observed
 def test_episodes_follow_the_world_across_rollouts(name):
     world, _, parts = walks(name)
     states, actions, rewards, ended, ages = (
