@@ -12,9 +12,6 @@ min_version("9.0")
 configfile: "config.yaml"
 
 
-report: "workflow/report/workflow.rst"
-
-
 include: "workflow/rules/common.smk"
 include: "workflow/rules/traffic.smk"
 include: "workflow/rules/catalogue.smk"

@@ -22,6 +22,8 @@ from icl_core.measuring.claims.verdicts import (
 )
 from icl_core.showing.sources import Sources
 
+FEW = 3  # failed parts that are named in a reason; of more, the number is told
+
 CLAIMS_SCHEMA = pa.schema(
     [
         ("id", pa.string()),
@@ -79,7 +81,8 @@ def _reason(verdict: str, effects: Sequence[Effect]) -> str:
     held = sum(effect.size > 0 for effect in effects)
     if verdict == NOT_REPRODUCED and len(effects) > 1:
         failed = [effect.part for effect in effects if effect.verdict == NOT_REPRODUCED]
-        return f"Fails in {len(failed)} of {len(effects)} parts: {'; '.join(failed)}."
+        told = f"Fails in {len(failed)} of {len(effects)} parts"
+        return f"{told}: {'; '.join(failed)}." if len(failed) <= FEW else f"{told}."
     if verdict != INCONCLUSIVE:
         return ""
     if min(effect.samples for effect in effects) < FEWEST:
