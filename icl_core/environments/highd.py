@@ -13,7 +13,8 @@ from icl_core.errors import InputError
 MOST_ACCELERATION = 2.0  # m/s^2, either way; an action of 1 asks for it
 GOAL_DISTANCE_SHARE = 0.9  # of the road: the distance to the goal that a failure's -1 stands for
 STOPPED_REWARD = -0.1
-SPEED_SCALE, GAP_SCALE = 20.0, 100.0  # m/s and m: the constraint function's inputs are of order one
+SPEED_SCALE, GAP_SCALE = 5.0, 20.0  # m/s and m: units of the constraint function's inputs
+FEATURE_SPEED, FEATURE_GAP = 20.0, 100.0  # m/s and m: of what policies see
 
 # Columns of a state. The last two follow from the others; they are kept for speed.
 EGO, TIME, X, Y, V, ACC, GAP, COLLISION = range(8)
@@ -93,8 +94,8 @@ class HighD(World):
         low[[SPEED, 12, 13]], high[12:] = (0.0, -1.0, 0.0), longest
         self.observation_low, self.observation_high = low, high
         self._feature_scale = np.ones(len(FEATURES), dtype=np.float32)
-        self._feature_scale[:4] = longest, 10.0, SPEED_SCALE, MOST_ACCELERATION
-        self._feature_scale[12:] = GAP_SCALE
+        self._feature_scale[:4] = longest, 10.0, FEATURE_SPEED, MOST_ACCELERATION
+        self._feature_scale[12:] = FEATURE_GAP
         first = self.tracks.first_row[self.tracks.egos]
         self._starts = self.recorded(np.arange(self.n_egos), np.zeros(self.n_egos), first)
 

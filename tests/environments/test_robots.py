@@ -1,9 +1,7 @@
 """The robots against Gymnasium's own, and against numbers worked out by hand."""
 
-import importlib.util
 import subprocess
 import sys
-import types
 
 import gymnasium
 import numpy as np
@@ -39,8 +37,6 @@ def world(request):
 @pytest.fixture
 def theirs(world, monkeypatch, tmp_path):
     """Gymnasium's robot of the same kind, with the paper's observation."""
-    if importlib.util.find_spec("imageio") is None:  # they import it for videos, which we make none
-        monkeypatch.setitem(sys.modules, "imageio", types.ModuleType("imageio"))
     monkeypatch.chdir(tmp_path)  # MuJoCo writes its log where one happens to be
     identifier, arguments = ARGUMENTS[type(world)]
     return gymnasium.make(identifier, **arguments).unwrapped

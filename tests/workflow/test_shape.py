@@ -1,5 +1,6 @@
 """The workflow resolves, reads well and says in one line what is wrong with its configuration."""
 
+import collections
 import dataclasses
 import re
 from pathlib import Path
@@ -8,6 +9,9 @@ import pytest
 import yaml
 
 from icl_core.demonstrations.expert import ExpertSettings
+from icl_core.demonstrations.highd_scene import SceneSettings
+from icl_core.demonstrations.recordings.exid_simulation import ExiDSimulationSettings
+from icl_core.demonstrations.recordings.highd_simulation import HighDSimulationSettings
 from icl_core.learning.adjustment import AdjustmentSettings
 from icl_core.learning.constrained_rl import ConstrainedRLSettings
 from icl_core.learning.feasibility import BackwardSettings
@@ -15,10 +19,11 @@ from icl_core.learning.flow import DensitySettings
 from icl_core.learning.gail_constraint import GAILSettings
 from icl_core.learning.icl.states import ICLSettings
 from icl_core.learning.icrl import ICRLSettings
+from icl_core.learning.lagrangian import LagrangianSettings
 from icl_core.learning.on_policy import OnPolicySettings
 from icl_core.learning.ppo import PPOSettings
-from icl_core.learning.supervised import FitSettings
-from tests.workflow.expected import Jobs
+from icl_core.showing.catalogue import ITEMS
+from tests.workflow.conftest import cut_down
 
 ROOT = Path(__file__).parents[2]
 CONFIG = yaml.safe_load((ROOT / "config.yaml").read_text())
@@ -28,17 +33,48 @@ RULE_FILES = sorted((ROOT / "workflow/rules").glob("*.smk"))
 @pytest.mark.parametrize("scale", ["paper", "quick", "smoke"])
 def test_every_scale_resolves(checkout, scale):
     jobs = checkout.planned(scale=scale)
-    expected = Jobs(scale)
-    assert jobs["expert"] == expected.experts == 4 + 3  # worlds that slip have their own
-    assert jobs["density"] == expected.densities  # as many as there are sets of demonstrations
-    assert jobs["initial_constraint"] == jobs["conclude"] == expected.icl
-    assert jobs["constrained_rl"] == jobs["adjust"] == expected.iterations
-    assert (jobs["gail_constraint"], jobs["icrl"]) == (expected.gail, expected.icrl)
-    assert jobs["metrics"] == expected.icl + expected.gail + expected.icrl
-    assert jobs["architecture"] == expected.fits
-    assert jobs["figure"] == expected.items("figure")
-    assert jobs["table"] == expected.items("table")
+    config = {**CONFIG, **CONFIG["scales"][scale]}
+    assert len(config["seeds"]) <= config["stack"]  # one group of seeds: a job of each kind
+    given, variants = CONFIG["experiments"], sum(len(v["of"]) for v in CONFIG["variants"].values())
+    methods = collections.Counter(m for own in given.values() for m in own["methods"])
+    iterations = dict.fromkeys(given, CONFIG["learning"]["icl"]["iterations"])
+    iterations |= {"highd": 3, "exid": 5}
+    if scale != "paper":
+        iterations = dict.fromkeys(given, config["learning"]["icl"]["iterations"])
+    adjusted = sum(iterations.values()) + variants * iterations["gridworld-a"]
+    experts = 4 + 3  # three worlds that slip have experts of their own
+    kinds = collections.Counter(item.kind for item in ITEMS)
+    assert jobs == {
+        **{f"simulate_{name}": 1 for name in ("highd", "exid")},
+        **{f"read_{name}": 1 for name in ("highd", "exid")},
+        **{f"{name}_scene": 1 for name in ("highd", "exid")},
+        **{f"{name}_demonstrations": 1 for name in ("highd", "exid")},
+        "expert": experts,
+        "density": experts + 2,  # as many as there are sets of demonstrations
+        "initial_constraint": len(given) + variants,
+        "constrained_rl": adjusted,
+        "adjust": adjusted,
+        "conclude": len(given) + variants,
+        "gail_constraint": methods["gail-constraint"],
+        "icrl": methods["icrl"],
+        "metrics": methods.total() + variants,
+        "collect_metrics": 1,
+        "architecture": 4 * 5,
+        "animation": 1,
+        "figure": kinds["figure"],
+        "table": kinds["table"],
+    }
     assert not (checkout.path / "results").exists()
+
+
+def test_what_the_tests_run_leaves_out_no_rule_and_no_item(checkout):
+    """The smoke workflow of these tests is cut down in size only."""
+    everything = checkout.planned()
+    checkout.configure(cut_down)
+    some = checkout.planned()
+    assert some.keys() == everything.keys()
+    assert (some["figure"], some["table"]) == (everything["figure"], everything["table"])
+    assert sum(some.values()) < 0.5 * sum(everything.values())
 
 
 def test_lint_is_clean(checkout):
@@ -85,21 +121,21 @@ def test_the_environment_of_jobs_is_the_lock():
         (DensitySettings, CONFIG["learning"]["density"]),
         (ConstrainedRLSettings, CONFIG["learning"]["constrained_rl"]),
         (PPOSettings, CONFIG["learning"]["constrained_rl"]["ppo"]),
+        (LagrangianSettings, CONFIG["learning"]["constrained_rl"]["lagrangian"]),
+        (OnPolicySettings, CONFIG["learning"]["constrained_rl"]["lagrangian"]["on_policy"]),
         (AdjustmentSettings, CONFIG["learning"]["adjustment"]),
         (ICLSettings, CONFIG["learning"]["icl"]),
         (OnPolicySettings, CONFIG["learning"]["on_policy"]),
         (GAILSettings, CONFIG["learning"]["gail_constraint"]),
         (ICRLSettings, CONFIG["learning"]["icrl"]),
         (BackwardSettings, CONFIG["learning"]["icrl"]["backward"]),
+        (SceneSettings, CONFIG["environments"]["highd"]["scene"]),
+        (HighDSimulationSettings, CONFIG["environments"]["highd"]["simulation"]),
+        (ExiDSimulationSettings, CONFIG["environments"]["exid"]["simulation"]),
     ],
 )
 def test_config_yaml_sets_every_setting_of_the_code(settings, section):
     assert {field.name for field in dataclasses.fields(settings)} == set(section)
-
-
-def test_config_yaml_sets_every_setting_of_a_fit():
-    fields = {field.name for field in dataclasses.fields(FitSettings)}
-    assert fields == set(CONFIG["architectures"]) - {"environments"}
 
 
 @pytest.mark.parametrize(

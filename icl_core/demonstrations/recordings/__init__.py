@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import pyarrow as pa
@@ -20,10 +21,32 @@ def source_of(folder: str | os.PathLike) -> str:
     return SIMULATED if (Path(folder) / MARK).is_file() else RECORDED
 
 
-def write_recordings(
-    folder: str | os.PathLike, tables: Mapping[str, pa.Table], source: str, provenance: Mapping
-) -> None:
-    """Write each table as `<name>.parquet`, with its source in the schema's metadata."""
-    for name, table in tables.items():
-        described = table.replace_schema_metadata({SOURCE: source.encode()})
+@dataclass(frozen=True)
+class Recordings:
+    """What was read of one or several recordings, sorted by their keys."""
+
+    tracks: pa.Table
+    vehicles: pa.Table
+    recordings: pa.Table
+    source: str  # SIMULATED or RECORDED
+
+
+TABLES = ("tracks", "vehicles", "recordings")
+
+
+def joined(parts: Sequence[Mapping[str, pa.Table]], folder: str | os.PathLike) -> Recordings:
+    """The tables of each of a folder's recordings, one below the other."""
+    tables = {
+        name: pa.concat_tables([one[name] for one in parts]).combine_chunks() for name in TABLES
+    }
+    return Recordings(**tables, source=source_of(folder))
+
+
+def write_recordings(folder: str | os.PathLike, read: Recordings, provenance: Mapping) -> None:
+    """Write tracks.parquet, vehicles.parquet and recordings.parquet.
+
+    Their source stands in the schema's metadata.
+    """
+    for name in TABLES:
+        described = getattr(read, name).replace_schema_metadata({SOURCE: read.source.encode()})
         write_table(Path(folder) / f"{name}.parquet", described, provenance)

@@ -1,7 +1,7 @@
 """What must agree within and between the files of an ExiD recording.
 
 Each check tells the first fault with file, line and column (`csv_tables`); rows are counted
-in the order of the file. That frames are neither missing nor repeated is checked as for HighD.
+in the order of the file.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from icl_core.demonstrations.recordings import exid_format as form
 from icl_core.demonstrations.recordings.csv_tables import CsvFile
-from icl_core.demonstrations.recordings.highd_checks import SIZE_ROOM, Spans
+from icl_core.demonstrations.recordings.spans import SIZE_ROOM
 
 OTHER_SIZES = 0  # the location at which tracksMeta has other sizes than tracks
 
@@ -76,24 +76,6 @@ def first_lanelets(file: CsvFile, cells: pa.Array, start: int) -> np.ndarray:
     expected = f"whole numbers separated by {form.LISTS!r}"
     file.check(right[which], "laneletId", expected, "correct the cell", rows)
     return np.array(found, dtype=np.int64)[which]
-
-
-def check_spans(file: CsvFile, meta: Mapping[str, np.ndarray], spans: Spans) -> None:
-    """tracksMeta against the tracks that there are."""
-    has_rows = np.isin(meta["trackId"], spans.vehicle)
-    advice = "delete the row or restore the track"
-    file.check(has_rows, "trackId", "a track with rows in tracks", advice)
-    track = np.searchsorted(spans.vehicle, meta["trackId"])
-    true = {
-        "initialFrame": spans.first_frame[track],
-        "finalFrame": spans.last_frame[track],
-        "numFrames": (spans.last - spans.first + 1)[track],
-    }
-    for name, values in true.items():
-        wrong = meta[name] != values
-        if wrong.any():
-            expected = f"{values[np.argmax(wrong)]} as in the track"
-            file.check(~wrong, name, expected, "correct the cell or restore the track")
 
 
 def _first(text: str) -> int | None:

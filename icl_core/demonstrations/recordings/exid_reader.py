@@ -9,17 +9,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 
+from icl_core.demonstrations.recordings import Recordings, joined
 from icl_core.demonstrations.recordings import exid_checks as checks
 from icl_core.demonstrations.recordings import exid_format as form
-from icl_core.demonstrations.recordings import source_of, write_recordings
 from icl_core.demonstrations.recordings.csv_tables import CsvFile
-from icl_core.demonstrations.recordings.highd_checks import check_frames
+from icl_core.demonstrations.recordings.spans import check_frames, check_spans
 from icl_core.errors import InputError
 
 RECORDINGS = pa.schema(
@@ -92,31 +91,9 @@ _RECORDING_COLUMNS = (
 _RECORDING_READ = pa.schema([form.RECORDING_META.field(name) for name in _RECORDING_COLUMNS])
 
 
-@dataclass(frozen=True)
-class ExiDRecordings:
-    """What was read: tables of `TRACKS`, `VEHICLES` and `RECORDINGS`, sorted by their keys."""
-
-    tracks: pa.Table
-    vehicles: pa.Table
-    recordings: pa.Table
-    source: str  # "simulated" or "recorded"
-
-
-def read_exid(
-    folder: str | os.PathLike, recordings: Collection[int] | None = None
-) -> ExiDRecordings:
+def read_exid(folder: str | os.PathLike, recordings: Collection[int] | None = None) -> Recordings:
     """All recordings of a folder, or those of the given numbers; InputError where one is faulty."""
-    read = [_recording(folder, number) for number in _numbers(folder, recordings)]
-    tables = {
-        name: pa.concat_tables([one[name] for one in read]).combine_chunks() for name in SCHEMAS
-    }
-    return ExiDRecordings(**tables, source=source_of(folder))
-
-
-def write_exid(folder: str | os.PathLike, read: ExiDRecordings, provenance: Mapping) -> None:
-    """Write tracks.parquet, vehicles.parquet and recordings.parquet."""
-    tables = {name: getattr(read, name) for name in SCHEMAS}
-    write_recordings(folder, tables, read.source, provenance)
+    return joined([_recording(folder, number) for number in _numbers(folder, recordings)], folder)
 
 
 def exid_files(folder: str | os.PathLike, recordings: Collection[int] | None = None) -> list[Path]:
@@ -148,7 +125,7 @@ def _recording(folder: str | os.PathLike, number: int) -> dict[str, pa.Table]:
     order = np.lexsort((rows["frame"], rows["track"]))
     rows = {name: values[order] for name, values in rows.items()}
     spans = check_frames(tracks_file, rows["track"], rows["frame"], order)
-    checks.check_spans(meta_file, meta, spans)
+    check_spans(meta_file, meta, spans, "trackId")
     tracks = {"recording": np.full(len(order), number), **rows}
     return {
         "tracks": _table(tracks, TRACKS),

@@ -7,26 +7,14 @@ in the order of the file, whatever order the values were sorted into.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import numpy as np
 
 from icl_core.demonstrations.recordings import highd_format as form
 from icl_core.demonstrations.recordings.csv_tables import CsvFile
+from icl_core.demonstrations.recordings.spans import SIZE_ROOM, Spans
 
-SIZE_ROOM = 0.02  # [m] sizes may differ by: both files are rounded to centimetres
 MOVED = 1.0  # [m] beyond which a track's direction is beyond doubt
-
-
-@dataclass(frozen=True)
-class Spans:
-    """Where each track stands among the rows sorted by vehicle and frame, arrays (vehicles,)."""
-
-    vehicle: np.ndarray
-    first: np.ndarray  # row
-    last: np.ndarray  # row
-    first_frame: np.ndarray
-    last_frame: np.ndarray
 
 
 def check_meta(file: CsvFile, meta: Mapping[str, np.ndarray]) -> None:
@@ -71,42 +59,11 @@ def check_rows(
     file.check(right, "laneId", "a lane's number", "correct the cell", rows)
 
 
-def check_frames(file: CsvFile, vehicle: np.ndarray, frame: np.ndarray, rows: np.ndarray) -> Spans:
-    """Each track has every frame from its first to its last once; sorted by vehicle and frame."""
-    new = np.diff(vehicle, prepend=vehicle[0] - 1) != 0
-    step = np.diff(frame, prepend=frame[0])
-    wrong = np.flatnonzero(~new & (step != 1))
-    if len(wrong):
-        k = wrong[np.argmin(rows[wrong])]
-        before = f"(line {file.line(int(rows[k - 1]))})"
-        if step[k] == 0:
-            expected = f"frame {frame[k]} of vehicle {vehicle[k]} once {before}"
-            found, advice = "it a second time", "delete one of the rows"
-        else:
-            expected = f"frame {frame[k - 1] + 1} of vehicle {vehicle[k]} after its last {before}"
-            found, advice = f"frame {frame[k]}", "restore the missing rows or cut the track"
-        raise file.fault(expected, found, advice, int(rows[k]), "frame")
-    first = np.flatnonzero(new)
-    last = np.append(first[1:], len(frame)) - 1
-    return Spans(vehicle[first], first, last, frame[first], frame[last])
-
-
-def check_spans(file: CsvFile, meta: Mapping[str, np.ndarray], spans: Spans, x: np.ndarray) -> None:
-    """tracksMeta against the tracks that there are."""
-    has_track = np.isin(meta["id"], spans.vehicle)
-    advice = "delete the row or restore the track"
-    file.check(has_track, "id", "a vehicle with a track", advice)
+def check_directions(
+    file: CsvFile, meta: Mapping[str, np.ndarray], spans: Spans, x: np.ndarray
+) -> None:
+    """tracksMeta's directions against the way in which the vehicles move."""
     track = np.searchsorted(spans.vehicle, meta["id"])
-    true = {
-        "initialFrame": spans.first_frame[track],
-        "finalFrame": spans.last_frame[track],
-        "numFrames": (spans.last - spans.first + 1)[track],
-    }
-    for name, values in true.items():
-        wrong = meta[name] != values
-        if wrong.any():
-            expected = f"{values[np.argmax(wrong)]} as in the track"
-            file.check(~wrong, name, expected, "correct the cell or restore the track")
     moved = (x[spans.last] - x[spans.first])[track]
     towards = np.where(moved > 0, form.RIGHTWARD, form.LEFTWARD)
     wrong = (np.abs(moved) > MOVED) & (meta["drivingDirection"] != towards)

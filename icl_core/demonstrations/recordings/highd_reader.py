@@ -12,16 +12,16 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 
+from icl_core.demonstrations.recordings import Recordings, joined
 from icl_core.demonstrations.recordings import highd_checks as checks
 from icl_core.demonstrations.recordings import highd_format as form
-from icl_core.demonstrations.recordings import source_of, write_recordings
 from icl_core.demonstrations.recordings.csv_tables import CsvFile
+from icl_core.demonstrations.recordings.spans import check_frames, check_spans
 from icl_core.errors import InputError
 
 RECORDINGS = pa.schema(
@@ -77,31 +77,11 @@ _COPIED = {
 _NAME = re.compile(rf"(\d+)_({'|'.join(form.PARTS)})\.csv")
 
 
-@dataclass(frozen=True)
-class HighDRecordings:
-    """What was read: tables of `TRACKS`, `VEHICLES` and `RECORDINGS`, sorted by their keys."""
-
-    tracks: pa.Table
-    vehicles: pa.Table
-    recordings: pa.Table
-    source: str  # "simulated" or "recorded"
-
-
-def read_highd(
-    folder: str | os.PathLike, recordings: Collection[int] | None = None
-) -> HighDRecordings:
+def read_highd(folder: str | os.PathLike, recordings: Collection[int] | None = None) -> Recordings:
     """All recordings of a folder, or those of the given numbers; InputError where one is faulty."""
-    read = [_recording(number, files) for number, files in _files(folder, recordings).items()]
-    tables = {
-        name: pa.concat_tables([one[name] for one in read]).combine_chunks() for name in SCHEMAS
-    }
-    return HighDRecordings(**tables, source=source_of(folder))
-
-
-def write_highd(folder: str | os.PathLike, read: HighDRecordings, provenance: Mapping) -> None:
-    """Write tracks.parquet, vehicles.parquet and recordings.parquet."""
-    tables = {name: getattr(read, name) for name in SCHEMAS}
-    write_recordings(folder, tables, read.source, provenance)
+    return joined(
+        [_recording(number, files) for number, files in _files(folder, recordings).items()], folder
+    )
 
 
 def highd_files(folder: str | os.PathLike, recordings: Collection[int] | None = None) -> list[Path]:
@@ -160,8 +140,9 @@ def _recording(number: int, files: Mapping[str, Path]) -> dict[str, pa.Table]:
     rows = _rows(tracks_file, meta)
     order = np.lexsort((rows["frame"], rows["vehicle"]))
     rows = {name: values[order] for name, values in rows.items()}
-    spans = checks.check_frames(tracks_file, rows["vehicle"], rows["frame"], order)
-    checks.check_spans(meta_file, meta, spans, rows["x"])
+    spans = check_frames(tracks_file, rows["vehicle"], rows["frame"], order)
+    check_spans(meta_file, meta, spans, "id")
+    checks.check_directions(meta_file, meta, spans, rows["x"])
     tracks = {"recording": np.full(len(order), number), **rows}
     return {
         "tracks": _table(tracks, TRACKS),

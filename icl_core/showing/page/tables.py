@@ -142,7 +142,7 @@ def _notes(path: Path) -> str:
     paragraphs = path.read_text(encoding="utf-8").strip().split("\n\n")
     last = " ".join(paragraphs[-1].split())
     # What is bold in Markdown has a colour here.
-    last = re.sub(r"\*\*Bold\*\*:.*?\. ", "", last)
+    last = re.sub(r"\*\*Bold\*\*:[^.]*\.\s*", "", last)
     return "" if last.startswith(("|", "#")) else last.replace("**", "")
 
 

@@ -8,7 +8,7 @@ import pytest
 import shapely
 
 from icl_core.artifacts import read_table
-from icl_core.demonstrations.recordings import MARK
+from icl_core.demonstrations.recordings import MARK, write_recordings
 from icl_core.demonstrations.recordings import exid_format as form
 from icl_core.demonstrations.recordings.exid_map import read_map
 from icl_core.demonstrations.recordings.exid_reader import (
@@ -18,7 +18,6 @@ from icl_core.demonstrations.recordings.exid_reader import (
     VEHICLES,
     exid_files,
     read_exid,
-    write_exid,
 )
 from icl_core.demonstrations.recordings.exid_simulation import ExiDSimulationSettings, simulate_exid
 from icl_core.errors import InputError
@@ -36,7 +35,7 @@ def simulated(tmp_path_factory):
 def test_round_trip(simulated, tmp_path):
     read = read_exid(simulated)
     assert read.source == "simulated"
-    write_exid(tmp_path, read, {"code": "x"})
+    write_recordings(tmp_path, read, {"code": "x"})
     for name, schema in SCHEMAS.items():
         path = tmp_path / f"{name}.parquet"
         assert read_table(path, schema).equals(getattr(read, name))

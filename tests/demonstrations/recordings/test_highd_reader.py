@@ -9,6 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from icl_core.artifacts import read_provenance, read_table
+from icl_core.demonstrations.recordings import write_recordings
 from icl_core.demonstrations.recordings.highd_reader import (
     RECORDINGS,
     SCHEMAS,
@@ -16,7 +17,6 @@ from icl_core.demonstrations.recordings.highd_reader import (
     VEHICLES,
     highd_files,
     read_highd,
-    write_highd,
 )
 from icl_core.errors import InputError
 
@@ -112,7 +112,7 @@ def test_written_tables_name_their_source(hand_made, tmp_path):
     for source in ("recorded", "simulated"):
         if source == "simulated":
             (folder / "SIMULATED.json").write_text(json.dumps({}))
-        write_highd(tmp_path / "out", read_highd(folder), {"code": "abc"})
+        write_recordings(tmp_path / "out", read_highd(folder), {"code": "abc"})
         for name, schema in SCHEMAS.items():
             path = tmp_path / "out" / f"{name}.parquet"
             assert pq.read_schema(path).metadata[b"source"].decode() == source
@@ -208,7 +208,7 @@ def test_a_cell_that_disagrees(hand_made, part, row, column, cell):
 def test_a_meta_row_without_track(hand_made):
     for k in reversed(hand_made.rows_of(4)):
         del hand_made.tables["tracks"][k]
-    told(hand_made, "tracksMeta", "a vehicle with a track", "'4'", line=4, column="id")
+    told(hand_made, "tracksMeta", "a track with rows in tracks", "'4'", line=4, column="id")
 
 
 def test_a_track_without_meta_row(hand_made):

@@ -1,0 +1,61 @@
+"""The frames that each track of a recording spans: checked alike for HighD and ExiD."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from icl_core.demonstrations.recordings.csv_tables import CsvFile
+
+SIZE_ROOM = 0.02  # [m] sizes may differ by: both files are rounded to centimetres
+
+
+@dataclass(frozen=True)
+class Spans:
+    """Where each track stands among the rows sorted by vehicle and frame, arrays (vehicles,)."""
+
+    vehicle: np.ndarray
+    first: np.ndarray  # row
+    last: np.ndarray  # row
+    first_frame: np.ndarray
+    last_frame: np.ndarray
+
+
+def check_frames(file: CsvFile, vehicle: np.ndarray, frame: np.ndarray, rows: np.ndarray) -> Spans:
+    """Each track has every frame from its first to its last once; sorted by vehicle and frame."""
+    new = np.diff(vehicle, prepend=vehicle[0] - 1) != 0
+    step = np.diff(frame, prepend=frame[0])
+    wrong = np.flatnonzero(~new & (step != 1))
+    if len(wrong):
+        k = wrong[np.argmin(rows[wrong])]
+        before = f"(line {file.line(int(rows[k - 1]))})"
+        if step[k] == 0:
+            expected = f"frame {frame[k]} of vehicle {vehicle[k]} once {before}"
+            found, advice = "it a second time", "delete one of the rows"
+        else:
+            expected = f"frame {frame[k - 1] + 1} of vehicle {vehicle[k]} after its last {before}"
+            found, advice = f"frame {frame[k]}", "restore the missing rows or cut the track"
+        raise file.fault(expected, found, advice, int(rows[k]), "frame")
+    first = np.flatnonzero(new)
+    last = np.append(first[1:], len(frame)) - 1
+    return Spans(vehicle[first], first, last, frame[first], frame[last])
+
+
+def check_spans(file: CsvFile, meta: Mapping[str, np.ndarray], spans: Spans, key: str) -> None:
+    """tracksMeta, whose column `key` numbers the tracks, against the tracks that there are."""
+    has_track = np.isin(meta[key], spans.vehicle)
+    advice = "delete the row or restore the track"
+    file.check(has_track, key, "a track with rows in tracks", advice)
+    track = np.searchsorted(spans.vehicle, meta[key])
+    true = {
+        "initialFrame": spans.first_frame[track],
+        "finalFrame": spans.last_frame[track],
+        "numFrames": (spans.last - spans.first + 1)[track],
+    }
+    for name, values in true.items():
+        wrong = meta[name] != values
+        if wrong.any():
+            expected = f"{values[np.argmax(wrong)]} as in the track"
+            file.check(~wrong, name, expected, "correct the cell or restore the track")

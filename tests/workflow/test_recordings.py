@@ -1,0 +1,79 @@
+"""Recordings: a user's own take the simulation's place, and stay on the user's machine."""
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from icl_core.demonstrations.recordings import MARK
+
+ROOT = Path(__file__).parents[2]
+smoke = pytest.mark.xdist_group("smoke")
+
+
+def with_own_recordings(checkout, name, folder):
+    checkout.configure(lambda config: config["environments"][name].update(recordings=folder))
+
+
+@smoke
+@pytest.mark.parametrize("name", ["highd", "exid"])
+def test_own_recordings_take_the_simulations_place(finished, checkout, name):
+    """The simulated ones, without the file that says that they are."""
+    simulated = finished.path / f"results/smoke/recordings/{name}"
+    shutil.copytree(simulated / "csv", checkout.path / "mine", ignore=shutil.ignore_patterns(MARK))
+    with_own_recordings(checkout, name, "mine")
+    jobs = checkout.planned()
+    other = {"highd": "exid", "exid": "highd"}[name]
+    assert f"simulate_{name}" not in jobs
+    assert jobs[f"simulate_{other}"] == jobs[f"read_{name}"] == 1
+
+    target = f"results/smoke/recordings/{name}/scene.parquet"
+    checkout.run(target)
+
+    assert pq.read_schema(checkout.path / target).metadata[b"source"] == b"recorded"
+    assert pq.read_schema(simulated / "scene.parquet").metadata[b"source"] == b"simulated"
+    ours, theirs = (pq.read_table(c.path / target) for c in (checkout, finished))
+    assert ours.equals(theirs)  # the same traffic, whoever recorded it
+    assert not (checkout.path / f"results/smoke/recordings/{name}/csv").exists()  # not copied
+
+
+@pytest.mark.parametrize("name", ["highd", "exid"])
+@pytest.mark.parametrize("made", [False, True], ids=["missing", "empty"])
+def test_a_wrong_folder_stops_the_run_before_it_starts(checkout, name, made):
+    if made:
+        (checkout.path / "mine").mkdir()
+    with_own_recordings(checkout, name, "mine")
+    done = checkout.snakemake("all")
+    assert done.returncode == 1
+    assert "Traceback" not in done.stderr + done.stdout
+    (line,) = [line for line in done.stderr.splitlines() if line.startswith("error:")]
+    assert "mine" in line and "expected" in line and "found" in line
+    assert not (checkout.path / "results").exists()
+
+
+def git(*arguments):
+    done = subprocess.run(["git", "-C", ROOT, *arguments], capture_output=True, text=True)
+    if done.returncode not in (0, 1):
+        pytest.skip(f"not a git repository: {done.stderr.strip()}")
+    return done.stdout.split()
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "data/highd/17_tracks.csv",
+        "data/exid/maps/lanelet2/0_cologne_butzweiler.osm",
+        "results/paper/recordings/highd/tracks.parquet",
+        "results/paper/recordings/exid/scene.parquet",
+        "results/paper/demonstrations/highd/trajectories.parquet",
+    ],
+)
+def test_git_ignores_what_may_hold_recorded_rows(path):
+    assert git("check-ignore", path) == [path]
+
+
+def test_git_tracks_nothing_that_may_hold_recorded_rows():
+    assert git("ls-files", "data", "results") == ["data/README.md"]
+    assert git("ls-files", "*.csv", "*.parquet", "*.osm", "*.arrow") == []
