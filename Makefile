@@ -22,7 +22,7 @@ demo: $(READY)
 	@echo "The report: $(CURDIR)/results/quick/report.html"
 
 paper: $(READY)
-	@$(SNAKEMAKE) all --config scale=paper
+	@$(VENV)/bin/python -m workflow.lib.forecast run paper $(CORES)
 	@echo "The report: $(CURDIR)/results/paper/report.html"
 
 test: $(READY)

@@ -12,9 +12,6 @@ min_version("9.0")
 configfile: "config.yaml"
 
 
-report: "workflow/report/workflow.rst"
-
-
 include: "workflow/rules/common.smk"
 include: "workflow/rules/traffic.smk"
 include: "workflow/rules/catalogue.smk"
@@ -37,6 +34,7 @@ include: "workflow/rules/demonstrations.smk"
 include: "workflow/rules/learning.smk"
 include: "workflow/rules/architectures.smk"
 include: "workflow/rules/measuring.smk"
+include: "workflow/rules/claims.smk"
 include: "workflow/rules/showing.smk"
 
 

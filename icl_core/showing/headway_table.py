@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from icl_core.environments.highd import HighD
+from icl_core.measuring.headway import BOUNDARY, boundary_gap
 from icl_core.measuring.statistics import mean_and_std
 from icl_core.showing.loading import recovered_constraints
 from icl_core.showing.naming import METHODS
@@ -14,9 +15,7 @@ from icl_core.showing.recordings import traffic_source
 from icl_core.showing.save import Table
 from icl_core.showing.sources import Sources, seeds
 
-BOUNDARY = 0.5  # of the constraint function
 SPEEDS = (20.0, 30.0, 40.0)  # m/s
-SMALL = 10.0  # m: the forbidden gaps must begin below this; far ones are no headway
 # What the paper's text reads off its Figure 2 [m]; between centres, not bumpers.
 PAPER = {
     **{(method, 20.0): (60.0, 80.0) for method in METHODS},
@@ -51,25 +50,6 @@ def build(world: HighD, values: Mapping[str, np.ndarray], scale: str) -> Table:
     """The table of constraints on the grid, (runs, speeds, gaps) for each method."""
     rows = tuple(_row(world, method, runs, v) for method, runs in values.items() for v in SPEEDS)
     return Table(COLUMNS, rows, _markdown(world, values, rows, scale))
-
-
-def boundary_gap(world: HighD, constraint: np.ndarray, speed: float) -> float:
-    """The gap [m] up to which a constraint (speeds, gaps) is at least 0.5; nan where none is.
-
-    Read from small gaps upwards, between nodes by straight lines. Gaps that are forbidden
-    only beyond `SMALL` do not count; neither does a constraint that never falls below 0.5,
-    for which there is no boundary on the grid.
-    """
-    speeds, gaps = (axis.physical for axis in world.grid.axes)
-    curve = np.array([np.interp(speed, speeds, column) for column in constraint.T])
-    forbidden = curve >= BOUNDARY
-    first = int(forbidden.argmax())
-    if not forbidden[first] or gaps[first] > SMALL or forbidden[first:].all():
-        return float("nan")
-    allowed = first + int((~forbidden[first:]).argmax())
-    high, low = curve[allowed - 1], curve[allowed]
-    share = (high - BOUNDARY) / (high - low)
-    return float(gaps[allowed - 1] + share * (gaps[allowed] - gaps[allowed - 1]))
 
 
 def _row(world: HighD, method: str, runs: np.ndarray, speed: float) -> tuple:

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import os
+
+import pyarrow.parquet as pq
+
+from icl_core.environments.traffic import SOURCE
 from icl_core.environments.world import World
 
 
@@ -10,3 +15,8 @@ def traffic_source(world: World) -> str:
     if world.source == "simulated":
         return "simulated recordings"
     return f"{world.title} recordings"
+
+
+def is_simulated(scene: str | os.PathLike) -> bool:
+    """Whether the traffic of a scene.parquet is simulated, by what the file itself says."""
+    return (pq.read_schema(scene).metadata or {}).get(SOURCE, b"recorded") == b"simulated"

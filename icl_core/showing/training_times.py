@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
-from typing import NamedTuple
 
-from icl_core.showing.catalogue.item import TIMES_OF_METHODS
+from icl_core.measuring.times import Time, training_time
 from icl_core.showing.naming import METHODS
 from icl_core.showing.paper_values import MINUTES
 from icl_core.showing.save import Table
@@ -19,63 +16,19 @@ COLUMNS = (
 )
 
 
-class Time(NamedTuple):
-    """Seconds of all of a method's jobs together, and the seeds that they trained."""
-
-    cpu: float
-    wall: float
-    seeds: int
-
-    @property
-    def per_seed(self) -> tuple[float, float]:
-        return self.cpu / self.seeds, self.wall / self.seeds
-
-
 def training_times_table(sources: Sources, experiments: Sequence[str]) -> Table:
     """A row per environment and method, the paper's time beside ours."""
     times = {
         (name, method): found
         for name in experiments
         for method in METHODS
-        if (found := _time(sources, name, method))
+        if (found := training_time(sources, name, method))
     }
     rows = tuple(
         (*key, time.seeds, *time.per_seed, *_compared(key, time)) for key, time in times.items()
     )
     names = {name: sources.worlds[name].title for name in experiments}
     return Table(COLUMNS, rows, _markdown(times, names, sources.scale))
-
-
-def _time(sources: Sources, experiment: str, method: str) -> Time | None:
-    """None where the method was not run."""
-    patterns = TIMES_OF_METHODS[method]
-    found = [one for pattern in patterns for one in sources.find(pattern, experiment=experiment)]
-    if not found:
-        return None
-    groups = {values["group"] for values, _ in found}
-    records = [record for _, path in found for record in _records(path)]
-    cpu = sum(_number(record["cpu_time"]) or float(record["s"]) for record in records)
-    wall = sum(float(record["s"]) for record in records)
-    return Time(cpu, wall, sum(map(_size, groups)))
-
-
-def _records(path: Path) -> list[dict[str, str]]:
-    with path.open(newline="") as file:
-        return list(csv.DictReader(file, delimiter="\t"))
-
-
-def _number(text: str) -> float | None:
-    """Of a job that ended before it was first looked at Snakemake knows no CPU time."""
-    try:
-        return float(text)
-    except ValueError:
-        return None
-
-
-def _size(group: str) -> int:
-    """Seeds of a group "1-5"."""
-    first, last = map(int, group.split("-"))
-    return last - first + 1
 
 
 def _compared(key: tuple[str, str], time: Time) -> tuple:

@@ -12,9 +12,10 @@ from icl_core.environments import Axis, EvaluationGrid
 from icl_core.environments.highd import GAP
 from icl_core.environments.traffic import Headway
 from icl_core.learning.networks import Networks
+from icl_core.measuring.headway import boundary_gap
 from icl_core.measuring.loading import rollouts_table
 from icl_core.showing import driving_maps, highd_picture
-from icl_core.showing.headway_table import COLUMNS, boundary_gap, build, headway_table
+from icl_core.showing.headway_table import COLUMNS, build, headway_table
 from icl_core.showing.save import save_figure
 from icl_core.showing.sources import Sources
 from icl_core.showing.style import publication_style

@@ -1,6 +1,7 @@
 """After an edit runs what it concerns, and nothing else."""
 
 import os
+import re
 import resource
 import time
 
@@ -8,6 +9,14 @@ import pytest
 
 pytestmark = pytest.mark.xdist_group("smoke")  # one worker runs the workflow, once
 EDIT = "\n\nEDITED = True\n"
+CLAIM = """
+- id: another
+  statement: Something else is so.
+  source: [Table 1]
+  check: varies
+  experiments: [gridworld-a]
+  arguments: {metric: cmse, at_least: 0.1}
+"""
 
 
 # How many jobs are meant below: 5 experts and 2 recordings give 7 sets of demonstrations, from
@@ -125,11 +134,19 @@ def test_an_edited_caption_gives_a_new_page(editable):
     assert editable.planned() == {}
 
 
-def test_the_page_holds_everything_with_its_caption(finished):
+@pytest.mark.parametrize("file", ["docs/claims.yaml", "icl_core/measuring/claims/on_metrics.py"])
+def test_an_edited_claim_gives_new_verdicts(editable, file):
+    comment = EDIT if file.endswith(".py") else CLAIM
+    editable.append(file, comment)
+    done = editable.snakemake("--dry-run", "--quiet", "rules")
+    assert "claims  " in done.stdout + done.stderr
+    assert editable.planned() == {}
+
+
+def test_the_page_holds_everything(finished):
     page = (finished.path / "results/smoke/report.html").read_text()
-    assert "system-message" not in page  # what docutils writes where a caption is wrong
-    for path in (finished.path / "results/smoke").glob("figures/*.svg"):
-        assert path.name in page
-    for caption in (finished.path / "workflow/report").glob("*-??.rst"):
-        words = caption.read_text().split()[2:6]
-        assert words[0] in page
+    for kind in ("figures/*.svg", "tables/*.csv"):
+        for path in (finished.path / "results/smoke").glob(kind):
+            assert f"results/smoke/{path.parent.name}/{path.name}" in page
+    rows = (finished.path / "results/smoke/claims.csv").read_text().splitlines()
+    assert {row.partition(",")[0] for row in rows[1:]} <= set(re.findall(r"claim-([\w-]+)", page))

@@ -102,17 +102,12 @@ def item_code(wildcards):
     return code_of("show_item.py", item_of(wildcards).module)
 
 
-def item_category(wildcards):
-    """The item's chapter on the report page."""
-    return item_of(wildcards).category
-
-
-def item_labels(wildcards):
-    """How the report page lists the item."""
-    item = item_of(wildcards)
-    return {"number": item.label, "shows": item.title}
-
-
-def report_captions():
+def captions():
     """The captions: an edited one gives a new page."""
     return [os.path.relpath(path) for path in sorted((ROOT / "workflow/report").glob("*.rst"))]
+
+
+def page_layout():
+    """What the page is laid out with, which is not code and so in no digest."""
+    folder = ROOT / "icl_core/showing/page"
+    return [os.path.relpath(folder / name) for name in ("page.html", "page.css")]

@@ -5,13 +5,9 @@ rule figure:
     input:
         item_inputs,
     output:
-        svg=report(
-            f"{RESULTS}/figures/{{figure}}.svg",
-            caption="../report/figure.rst",
-            category=item_category,
-            labels=item_labels,
-        ),
+        svg=f"{RESULTS}/figures/{{figure}}.svg",
         png=f"{RESULTS}/figures/{{figure}}.png",
+        provenance=f"{RESULTS}/figures/{{figure}}.json",
     log:
         f"{LOGS}/figure/{{figure}}.log",
     benchmark:
@@ -30,13 +26,9 @@ rule table:
     input:
         item_inputs,
     output:
-        csv=report(
-            f"{RESULTS}/tables/{{table}}.csv",
-            caption="../report/table.rst",
-            category=item_category,
-            labels=item_labels,
-        ),
+        csv=f"{RESULTS}/tables/{{table}}.csv",
         md=f"{RESULTS}/tables/{{table}}.md",
+        provenance=f"{RESULTS}/tables/{{table}}.json",
     log:
         f"{LOGS}/table/{{table}}.log",
     benchmark:
@@ -74,16 +66,19 @@ rule animation:
 rule results:
     input:
         metrics=rules.collect_metrics.output,
+        claims=rules.claims.output,
         figures=expand(rules.figure.output, figure=shown("figure")),
         tables=expand(rules.table.output, table=shown("table")),
         films=rules.animation.output if RECORDED["highd"] else [],
 
 
-# Snakemake makes the page itself, from what it knows of its own jobs: this job asks it to.
 rule report_page:
     input:
         rules.results.input,
-        captions=report_captions(),
+        claims=rules.claims.output.parquet,
+        captions=captions(),
+        layout=page_layout(),
+        scenes=scenes(CONFIG.experiments.values()),
     output:
         f"{RESULTS}/report.html",
     log:
@@ -94,7 +89,7 @@ rule report_page:
         "../envs/locked.yaml"
     threads: 1
     params:
-        settings=config,
+        settings={"scale": CONFIG.scale, "items": shown("figure") + shown("table")},
         code=code_of("report_page.py"),
     script:
         "../scripts/report_page.py"

@@ -1,27 +1,22 @@
-"""Ask Snakemake for the page that holds every figure and table."""
+"""Put claims, tables and figures on one page."""
 
-import subprocess
-import sys
-import tempfile
 from pathlib import Path
 
-import yaml
-
-from icl_core.artifacts import atomic
+from icl_core.showing.page.make import make_page
+from icl_core.showing.recordings import is_simulated
 from workflow.lib.stage import Stage, run
 
 
 def main(stage: Stage) -> None:
-    """Make the report of what this workflow has made, under this job's configuration."""
-    with tempfile.TemporaryDirectory() as folder, atomic(stage.output[0]) as page:
-        config = Path(folder) / "config.yaml"
-        config.write_text(yaml.safe_dump(stage.settings))
-        # The running workflow holds the lock, and waits for this job.
-        command = ["-m", "snakemake", "results", "--nolock", "--configfile", config]
-        with stage.log_path.open("a") as log:
-            subprocess.run(
-                [sys.executable, *command, "--report", page], stdout=log, stderr=log, check=True
-            )
+    """Make the page of what the workflow has made."""
+    make_page(
+        stage.output[0],
+        stage.settings["scale"],
+        stage.settings["items"],
+        results=Path(stage.output[0]).parent,
+        captions=Path(stage.input.captions[0]).parent,
+        simulated=[Path(path).parent.name for path in stage.input.scenes if is_simulated(path)],
+    )
 
 
 if __name__ == "__main__":

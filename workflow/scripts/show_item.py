@@ -1,6 +1,7 @@
-"""Draw a figure or set a table."""
+"""Draw a figure or set a table, and say beside it how it was made."""
 
 from icl_core.showing.catalogue import CATALOGUE
+from icl_core.showing.save import save_provenance
 from icl_core.showing.show import show
 from icl_core.showing.sources import Sources
 from workflow.lib.stage import Stage, run, world_of
@@ -12,7 +13,9 @@ def main(stage: Stage) -> None:
     worlds = {name: world_of(settings) for name, settings in stage.settings["worlds"].items()}
     told = stage.settings["experiments"]
     sources = Sources(stage.settings["scale"], worlds, tuple(stage.input), told)
-    show(item, sources, list(stage.output), **stage.settings["showing"])
+    *shown, provenance = stage.output
+    show(item, sources, shown, **stage.settings["showing"])
+    save_provenance(provenance, stage.provenance())
 
 
 if __name__ == "__main__":

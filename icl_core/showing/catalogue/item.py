@@ -50,7 +50,7 @@ class Item:
     number: int  # in the paper
     slug: str
     title: str
-    category: str  # chapter of the report page
+    category: str  # what it is about, on the report page
     needs: tuple[str, ...]  # patterns from above
     experiments: tuple[str, ...]
     address: str  # "module:function" of what draws it
@@ -85,6 +85,11 @@ class Item:
         """Paths under results/{scale}/."""
         endings = ("svg", "png") if self.kind == "figure" else ("csv", "md")
         return tuple(f"{self.kind}s/{self.name}.{ending}" for ending in endings)
+
+    @property
+    def provenance(self) -> str:
+        """Path of what says how it was made."""
+        return f"{self.kind}s/{self.name}.json"
 
     def load(self) -> Callable:
         """The drawing function: (Sources, experiments) -> Figure or Table."""

@@ -1,0 +1,79 @@
+"""Checks on the logs of constraint adjustment: Figures 1 and 7."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+
+from icl_core.measuring.claims.evidence import Evidence, mean_of
+from icl_core.measuring.claims.verdicts import Effect
+
+SWING = 0.1  # of the multiplier's range: what is smaller is noise and no swing
+PART = 4  # the beginning and the end are a quarter of the steps each
+
+
+def multiplier_oscillates(evidence: Evidence, swings: float) -> list[Effect]:
+    """The multiplier goes up and down more often than `swings` times in an iteration.
+
+    One rise and one fall an iteration is what new data alone would ask for: a swing is a
+    rise or fall of at least a tenth of the multiplier's range.
+    """
+    (name,) = evidence.experiments
+    logs = evidence.adjustments(name)
+    found = [count_swings(_joined(log, "multiplier")) / len(log) - swings for log in logs.values()]
+    unit = f"swings an iteration, less {swings:g}"
+    return [evidence.effect(evidence.title(name), unit, mean_of, [found])]
+
+
+def satisfaction_falls(evidence: Evidence) -> list[Effect]:
+    """Fewer demonstrations keep the constraint in the last quarter of the steps than before."""
+    (name,) = evidence.experiments
+    unit = "share of demonstrations, first quarter less last"
+    return [evidence.effect(evidence.title(name), unit, mean_of, [_falls(evidence, name)])]
+
+
+def satisfaction_holds(evidence: Evidence, margin: float) -> list[Effect]:
+    """The same share falls by less than `margin`, or rises."""
+    (name,) = evidence.experiments
+    unit = f"{margin:g} less the fall in the share of demonstrations"
+    falls = _falls(evidence, name)
+    return [evidence.effect(evidence.title(name), unit, lambda g: margin - mean_of(g), [falls])]
+
+
+def parts_agents_from_experts(evidence: Evidence) -> list[Effect]:
+    """In the first adjustment J_mix less J_E grows: agents are told apart from the expert."""
+    (name,) = evidence.experiments
+    gains = []
+    for log in evidence.adjustments(name).values():
+        gap = log[0]["agent_value"].to_numpy() - log[0]["expert_value"].to_numpy()
+        gains.append(gap[-1] - gap[0])
+    unit = "J_mix(c) - J_E(c), gain in the first adjustment"
+    return [evidence.effect(evidence.title(name), unit, mean_of, [gains])]
+
+
+def count_swings(values: np.ndarray, share: float = SWING) -> int:
+    """Rises and falls of at least `share` of the range of the values, one after the other."""
+    enough = share * np.ptp(values)
+    if enough == 0:
+        return 0
+    count, low, high, direction = 0, values[0], values[0], 0
+    for value in values:
+        low, high = min(low, value), max(high, value)
+        if direction <= 0 and value - low >= enough:
+            count, direction, high = count + 1, 1, value
+        elif direction >= 0 and high - value >= enough:
+            count, direction, low = count + 1, -1, value
+    return count
+
+
+def _falls(evidence: Evidence, name: str) -> list[float]:
+    falls = []
+    for log in evidence.adjustments(name).values():
+        values = _joined(log, "expert_satisfaction")
+        part = max(1, len(values) // PART)
+        falls.append(values[:part].mean() - values[-part:].mean())
+    return falls
+
+
+def _joined(log: list[pa.Table], column: str) -> np.ndarray:
+    return np.concatenate([table[column].to_numpy() for table in log])

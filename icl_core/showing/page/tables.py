@@ -1,0 +1,193 @@
+"""Tables of the page, from CSV files: the paper's value, ours and the difference."""
+
+from __future__ import annotations
+
+import csv
+import os
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from icl_core.showing.naming import ENVIRONMENTS, METHODS
+
+# Columns that make one cell, and what of the paper they are compared with.
+_COMPARED = (("mean", "std", "paper_mean", "paper_std"),)
+_KEYS = ("setting", "key", "experiment", "ours", "paper", "same")  # of a table of settings
+_HEADINGS = {
+    "experiment": "Environment",
+    "method": "Method",
+    "iqm": "Interquartile mean",
+    "low": "95 %, from",
+    "high": "to",
+    "cpu_seconds_per_seed": "Ours, CPU per seed [s]",
+    "wall_seconds_per_seed": "Ours, wall per seed [s]",
+    "paper_seconds": "Paper [s]",
+    "paper_over_ours": "Paper / ours",
+    "speed": "Speed [m/s]",
+    "gap": "Gap [m]",
+    "time_gap": "Time gap [s]",
+    "rule_gap": "Simulated drivers' gap [m]",
+    "paper_low": "Paper, from [m]",
+    "paper_high": "to [m]",
+}
+
+
+@dataclass(frozen=True)
+class Number:
+    """Something of the CSV file: its own text, and how it is shown."""
+
+    value: str
+    shown: str
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What stands in one place: numbers with words between them."""
+
+    parts: tuple[Number | str, ...] = ()
+    # "number", "better", "worse", "other" (than the paper's), "again" (as in the row above)
+    kind: str = ""
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A table to lay out."""
+
+    head: tuple[str, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    notes: str = ""
+    numeric: frozenset[int] = field(default_factory=frozenset)  # columns set to the right
+
+
+def read_grid(path: str | os.PathLike) -> Grid:
+    """The table of a CSV file, with the notes of the Markdown file beside it."""
+    path = Path(path)
+    with path.open(newline="", encoding="utf-8") as file:
+        reader = csv.DictReader(file)
+        rows, columns = list(reader), tuple(reader.fieldnames or ())
+    notes = _notes(path.with_suffix(".md"))
+    if columns == _KEYS:
+        return _settings(rows, notes)
+    return _comparison(rows, columns, notes)
+
+
+def _comparison(rows: Sequence[Mapping], columns: Sequence[str], notes: str) -> Grid:
+    """A line for each row; mean and deviation together, and beside the paper's."""
+    joined = next((c for c in _COMPARED if set(c) <= set(columns)), ())
+    keys = [name for name in columns if name not in joined and _told(name, rows)]
+    # What was measured stands after what it was measured of.
+    before = [name for name in keys if not _numeric(name, rows)]
+    after = [name for name in keys if name not in before]
+    head = [_heading(name) for name in before]
+    head += ["Ours", "Paper", "Difference"] if joined else []
+    head += [_heading(name) for name in after]
+    lines = []
+    for row in rows:
+        line = [Cell((_named(row[name]),)) for name in before]
+        if lines and line[0].parts == lines[-1][0].parts:
+            line[0] = Cell(line[0].parts, "again")
+        if joined:
+            line += _beside(*(row[name] for name in joined))
+        line += [Cell((_number(row[name]),), "number") for name in after]
+        lines.append(tuple(line))
+    numeric = frozenset(range(len(before), len(head)))
+    return Grid(tuple(head), tuple(lines), notes, numeric)
+
+
+def _beside(mean: str, std: str, paper: str, paper_std: str) -> list[Cell]:
+    """Three cells: ours, the paper's, and the difference of the means."""
+    ours = Cell((_number(mean), " ± ", _number(std)) if mean else ("not run",), "number")
+    theirs = Cell((_printed(paper), " ± ", _printed(paper_std)) if paper else ("–",), "number")
+    if not mean or not paper:
+        return [ours, theirs, Cell(("–",), "number")]
+    difference = float(mean) - float(paper)
+    if difference != difference:
+        return [ours, theirs, Cell(("undefined",), "number")]
+    # Every metric with a paper value here is an error or a distance: lower is better.
+    return [
+        ours,
+        theirs,
+        Cell((_short(difference, "+"),), "better" if difference <= 0 else "worse"),
+    ]
+
+
+def _settings(rows: Sequence[Mapping], notes: str) -> Grid:
+    """A line for each setting, a column for each experiment; the paper's value where it differs."""
+    experiments = list(dict.fromkeys(row["experiment"] for row in rows))
+    by_key: dict[str, dict[str, Mapping]] = {}
+    for row in rows:
+        by_key.setdefault(row["setting"], {})[row["experiment"]] = row
+    lines = []
+    for setting, found in by_key.items():
+        cells = [Cell((setting,))]
+        for name in experiments:
+            cells.append(_setting(found[name]) if name in found else Cell(("–",), "number"))
+        lines.append(tuple(cells))
+    head = ("Setting", *(ENVIRONMENTS.get(name, name) for name in experiments))
+    return Grid(head, tuple(lines), notes, frozenset(range(1, len(head))))
+
+
+def _setting(row: Mapping) -> Cell:
+    ours = Number(row["ours"], row["ours"] or "–")
+    if row["same"] in ("yes", "") or not row["paper"]:
+        return Cell((ours,), "number")
+    return Cell((ours, " (paper: ", Number(row["paper"], row["paper"]), ")"), "other")
+
+
+def _notes(path: Path) -> str:
+    """The paragraph below a Markdown table."""
+    if not path.is_file():
+        return ""
+    paragraphs = path.read_text(encoding="utf-8").strip().split("\n\n")
+    last = " ".join(paragraphs[-1].split())
+    # What is bold in Markdown has a colour here.
+    last = re.sub(r"\*\*Bold\*\*:[^.]*\.\s*", "", last)
+    return "" if last.startswith(("|", "#")) else last.replace("**", "")
+
+
+def _told(name: str, rows: Sequence[Mapping]) -> bool:
+    """Whether a column says anything that the title does not."""
+    return name != "metric" and any(row[name] for row in rows)
+
+
+def _numeric(name: str, rows: Sequence[Mapping]) -> bool:
+    return name != "setting" and all(_is_number(row[name]) for row in rows if row[name])
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _printed(text: str) -> Number:
+    """As the paper prints it."""
+    return Number(text, f"{float(text):.2f}")
+
+
+def _short(value: float, sign: str = "") -> str:
+    if abs(value) >= 1000:
+        return f"{value:{sign},.0f}"
+    return f"{value:{sign}.3f}" if abs(value) < 10 else f"{value:{sign}.2f}"
+
+
+def _number(text: str) -> Number | str:
+    if not text:
+        return "–"
+    if not _is_number(text):
+        return text
+    if text.isdigit():
+        return Number(text, f"{int(text):,}")
+    value = float(text)
+    return Number(text, _short(value))
+
+
+def _named(text: str) -> str:
+    return METHODS.get(text) or ENVIRONMENTS.get(text) or text or "–"
+
+
+def _heading(name: str) -> str:
+    return _HEADINGS.get(name) or name.replace("_", " ").capitalize()

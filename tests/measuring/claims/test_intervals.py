@@ -1,0 +1,107 @@
+"""The intervals over few seeds hold what they promise."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from icl_core.measuring.claims import intervals
+from icl_core.measuring.claims.evidence import difference_of_means, mean_of
+from icl_core.measuring.claims.intervals import deviation_of, measured, ratio_of_deviations
+from icl_core.measuring.claims.on_adjustments import count_swings
+from icl_core.measuring.claims.on_constraints import ranking
+from icl_core.measuring.claims.on_metrics import slope_over
+from icl_core.measuring.claims.verdicts import Effect, deciding, together
+
+
+def rng():
+    return np.random.default_rng(0)
+
+
+def test_five_seeds_are_covered_about_as_often_as_promised(monkeypatch):
+    monkeypatch.setattr(intervals, "RESAMPLES", 1500)
+    draws = np.random.default_rng(1).normal(size=(300, 5))
+    found = [measured("", "", mean_of, [values], rng()) for values in draws]
+    covered = np.mean([effect.low <= 0 <= effect.high for effect in found])
+    assert 0.89 <= covered <= 0.99
+
+
+def test_the_effect_is_the_statistic_itself():
+    effect = measured("here", "m", difference_of_means, [[1, 2, 3], [5, 5, 5, 9]], rng())
+    assert effect.size == 6 - 2
+    assert (effect.part, effect.unit, effect.over, effect.samples) == ("here", "m", "3 seeds", 3)
+    assert effect.low < effect.size < effect.high
+
+
+def test_pairs_take_out_what_seeds_share():
+    shared = np.array([0.0, 10.0, 20.0, 30.0, 40.0])
+    groups = [shared, shared + np.array([1.0, 1.1, 0.9, 1.0, 1.0])]
+    apart = measured("", "", difference_of_means, groups, rng())
+    paired = measured("", "", difference_of_means, groups, rng(), paired=True)
+    assert apart.size == pytest.approx(paired.size) == pytest.approx(1.0)
+    assert apart.low < 0 < paired.low
+    with pytest.raises(ValueError, match="of one size"):
+        measured("", "", difference_of_means, [[1.0], [1.0, 2.0]], rng(), paired=True)
+
+
+def test_an_undefined_value_decides_nothing():
+    effect = measured("", "", mean_of, [[1.0, float("nan"), 1.0]], rng())
+    assert np.isnan([effect.size, effect.low, effect.high]).all()
+    assert effect.verdict == "inconclusive"
+
+
+def test_deviations_of_normal_values():
+    values = [1.0, 2.0, 3.0, 4.0, 5.0]
+    effect = deviation_of("", "", values, 0.1)
+    ends = np.sqrt(4 * 2.5 / stats.chi2.ppf([0.975, 0.025], 4)) / 3 - 0.1
+    assert (effect.low, effect.high) == pytest.approx(tuple(ends))
+    same = ratio_of_deviations("", "", [values, values])
+    assert same.size == 0
+    assert same.low == pytest.approx(-same.high)
+    assert ratio_of_deviations("", "", [np.array(values) * 8, values]).size == pytest.approx(3)
+
+
+@given(st.lists(st.integers(0, 3), min_size=2, max_size=30).filter(lambda v: 0 in v and 1 in v))
+def test_ranking_is_the_share_of_pairs_in_order(values):
+    truth = np.array([value % 2 for value in values])
+    scores = np.array([[value // 2 + 0.1 * k for k, value in enumerate(values)], values], float)
+    for row, found in zip(scores, ranking(scores, truth), strict=True):
+        pairs = [(a > b) + 0.5 * (a == b) for a in row[truth == 1] for b in row[truth == 0]]
+        assert found == pytest.approx(np.mean(pairs))
+
+
+def test_slope_is_that_of_least_squares():
+    x, groups = [0.0, 1.0, 3.0], [[1.0, 2.0], [2.0, 5.0], [9.0, 4.0]]
+    points = [(a, y) for a, group in zip(x, groups, strict=True) for y in group]
+    expected = np.polyfit(*np.transpose(points), 1)[0]
+    assert slope_over(x)([np.array([group]) for group in groups]) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("values", "swings"),
+    [
+        ([1, 1, 1], 0),
+        ([0, 1, 2, 3], 1),
+        ([0, 3, 0, 3], 3),
+        ([0, 3, 2.9, 3, 2.9, 3], 1),  # what is small is no swing
+        ([3, 2, 1, 0], 1),
+    ],
+)
+def test_swings(values, swings):
+    assert count_swings(np.array(values, float)) == swings
+
+
+def effect(low, high, samples=5):
+    return Effect(f"{low} to {high}", (low + high) / 2, low, high, "", "", samples)
+
+
+def test_a_claim_holds_where_all_of_its_parts_do():
+    good, bad, open_ = effect(1, 2), effect(-2, -1), effect(-1, 2)
+    assert together([good, good]) == "reproduced"
+    assert together([good, open_]) == "inconclusive"
+    assert together([good, open_, bad]) == "not reproduced"
+    assert deciding([good, bad, open_]) == bad
+    assert deciding([good, open_]) == open_
+    assert deciding([effect(3, 4), good]) == good
+    assert effect(1, 2, samples=2).verdict == "inconclusive"

@@ -1,0 +1,213 @@
+"""The page holds every figure, the tables' own numbers and the verdicts, and asks for nothing."""
+
+import base64
+import csv
+import html
+import json
+import re
+import shutil
+import subprocess
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from icl_core.errors import InputError
+from icl_core.showing.catalogue import CATALOGUE, ITEMS
+from icl_core.showing.page import items
+from icl_core.showing.page.make import make_page
+from tests.showing.page.made_up import SETTINGS, make_results
+
+CAPTIONS = Path(__file__).parents[3] / "workflow" / "report"
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+# Without the flags after the first three the browser itself looks for Google's hosts.
+FLAGS = (
+    *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
+    *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
+    *("--enable-logging=stderr", "--virtual-time-budget=10000"),
+)
+
+
+class Elements(HTMLParser):
+    """Every start tag with its attributes, and the id of the section that it stands in."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.found, self.section = [], ""
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        given = dict(attributes)
+        if tag == "section":
+            self.section = given.get("id", "")
+        self.found.append((tag, given, self.section))
+
+    def all(self, tag, section=None):
+        return [a for t, a, s in self.found if t == tag and section in (None, s)]
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory):
+    root = tmp_path_factory.mktemp("results")
+    names = make_results(root)
+    write(root, names)
+    return root
+
+
+def write(root, names, scale="quick", simulated=("highd",), output="report.html"):
+    make_page(root / output, scale, names, root, CAPTIONS, list(simulated))
+    return (root / output).read_text()
+
+
+@pytest.fixture(scope="module")
+def page(results):
+    return (results / "report.html").read_text()
+
+
+@pytest.fixture(scope="module")
+def elements(page):
+    return Elements(page)
+
+
+def test_it_asks_nobody_for_anything(page, elements):
+    addresses = [
+        given[key] for _, given, _ in elements.found for key in ("src", "href") if key in given
+    ]
+    assert addresses
+    assert all(address.startswith(("#", "data:")) for address in addresses)
+    assert not elements.all("script")
+    assert "url(" not in page
+    assert "@import" not in page
+
+
+def test_links_lead_somewhere(elements):
+    ids = [given["id"] for _, given, _ in elements.found if "id" in given]
+    assert len(ids) == len(set(ids))
+    links = {given["href"][1:] for given in elements.all("a")}
+    assert links <= set(ids)
+    assert {item.id for item in ITEMS} <= links
+
+
+@pytest.mark.parametrize("item", ITEMS, ids=lambda item: item.name)
+def test_every_item_has_caption_command_and_provenance(results, page, elements, item):
+    start = page.index(f'<section class="item" id="{item.id}"')
+    section = html.unescape(page[start : page.index("</section>", start)])
+    assert f"{item.label}. {item.title}" in section
+    assert items.caption_text(CAPTIONS / item.caption) in section
+    target = f"results/quick/{item.outputs[0]}"
+    assert f"snakemake --cores 1 --config scale=quick -- {target}<" in section
+    assert f"<code>abababababab</code> results/quick/for-{item.id}" in section
+    assert "code c0de" in section
+    assert json.dumps({"of": item.name}, indent=1) in section
+    if item.kind == "figure":
+        (image,) = elements.all("img", item.id)
+        kind, _, content = image["src"].partition(";base64,")
+        assert kind == "data:image/svg+xml"
+        assert base64.b64decode(content) == (results / item.outputs[0]).read_bytes()
+        assert item.title in image["alt"]
+
+
+@pytest.mark.parametrize(
+    "item", [item for item in ITEMS if item.kind == "table"], ids=lambda item: item.name
+)
+def test_tables_hold_the_numbers_of_the_csv_files(results, elements, item):
+    with (results / item.outputs[0]).open(newline="") as file:
+        columns, *rows = csv.reader(file)
+    if tuple(columns) == SETTINGS:  # what is the same as ours is not told twice
+        rows = [row[3:5] if row[5] == "no" else row[3:4] for row in rows]
+    numbers = [text for row in rows for text in row if re.fullmatch(r"[-\d.e]+", text)]
+    shown = [given["value"] for given in elements.all("data", item.id)]
+    assert sorted(shown) == sorted(numbers)
+
+
+def test_the_difference_is_ours_less_the_papers(results, page):
+    (path,) = [results / item.outputs[0] for item in ITEMS if item.id == "table-01"]
+    with path.open(newline="") as file:
+        row = next(csv.DictReader(file))
+    difference = float(row["mean"]) - float(row["paper_mean"])
+    told = f"{difference:+.3f}" if abs(difference) < 10 else f"{difference:+.2f}"
+    assert f">{told}</td>" in page
+    assert "not run</td>" in page
+
+
+def test_it_opens_with_the_claims(page):
+    order = [page.index(f'id="{part}"') for part in ("claims", "tables", "figures", "conditions")]
+    assert order == sorted(order)
+    counts = re.findall(r"<b>(\d+)</b><span>(.*?)</span>", page)
+    assert counts == [("1", "reproduced"), ("1", "not reproduced"), ("1", "not run")]
+    assert "first &lt;script&gt;alert(1)&lt;/script&gt;" in page
+    assert "+1.25 [+0.75, +1.75]" in page
+    assert "bad part; all 2 parts" in page
+    assert "Notes of &lt;b&gt;it&lt;/b&gt;." in page
+
+
+def test_it_says_how_much_its_numbers_mean(results, page):
+    names = list(CATALOGUE)
+    assert "Scale quick:" in page
+    assert "licensed recordings of\nHighD." in page
+    assert page.count('<span class="tag">simulated recordings</span>') == sum(
+        "highd" in item.experiments and not item.told_settings for item in ITEMS
+    )
+    real = write(results, names, scale="paper", simulated=(), output="paper.html")
+    assert 'banner"' not in real
+    assert '<span class="tag">' not in real
+
+
+def test_what_was_not_made_is_named(results):
+    names = [name for name in CATALOGUE if not name.startswith("figure-16")]
+    text = write(results, names, output="less.html")
+    assert "Figure 16 (constraints, Gridworld (A))" in text
+    assert 'id="figure-16"' not in text
+
+
+def test_equal_files_give_equal_bytes(results, page):
+    assert write(results, reversed(list(CATALOGUE)), output="again.html") == page
+
+
+def test_a_very_large_drawing_is_shown_as_pixels(tmp_path, monkeypatch):
+    (tmp_path / "a.svg").write_text("<svg/>")
+    (tmp_path / "a.png").write_bytes(b"pixels")
+    pair = (tmp_path / "a.svg", tmp_path / "a.png")
+    assert items.data_address(*pair).startswith("data:image/svg+xml;")
+    monkeypatch.setattr(items, "LARGE", 3)
+    assert items.data_address(*pair).startswith("data:image/png;")
+
+
+def test_a_missing_provenance_is_told_in_one_line(tmp_path):
+    names = make_results(tmp_path)
+    (tmp_path / CATALOGUE[names[0]].provenance).unlink()
+    with pytest.raises(InputError, match=f"{names[0]}.json: expected the provenance of"):
+        write(tmp_path, names)
+
+
+# Written into a copy of the page: what a reader's browser would make of it.
+PROBE = """<script>
+const problems = [];
+const note = event => problems.push(String(event.message || event.target.outerHTML));
+addEventListener("error", note, true);
+addEventListener("load", () => {
+  const images = [...document.images];
+  const asked = performance.getEntriesByType("resource").map(entry => entry.name);
+  document.documentElement.dataset.probe = JSON.stringify({
+    problems, asked: asked.filter(name => !name.startsWith("data:")),
+    drawn: images.filter(image => image.complete && image.naturalWidth > 0).length,
+    wide: document.documentElement.scrollWidth > innerWidth,
+  });
+});
+</script>"""
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="needs a browser: apt-get install chromium")
+@pytest.mark.parametrize("size", ["1400,900", "480,900"])
+def test_a_browser_shows_it(results, page, tmp_path, size):
+    copy = tmp_path / "page.html"
+    copy.write_text(page.replace("<head>", f"<head>{PROBE}", 1))
+    profile = f"--user-data-dir={tmp_path / 'profile'}"
+    command = [CHROMIUM, *FLAGS, profile, f"--window-size={size}", "--dump-dom", copy.as_uri()]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=180)
+    assert done.returncode == 0, done.stderr
+    assert "CONSOLE" not in done.stderr
+    found = json.loads(html.unescape(re.search(r'data-probe="(.*?)"', done.stdout)[1]))
+    assert found["problems"] == found["asked"] == []
+    assert found["drawn"] == sum(item.kind == "figure" for item in ITEMS)
+    assert not found["wide"]
