@@ -11,6 +11,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch, Polygon
 
 from icl_core.environments.exid import TIME_STEP, ExiD
+from icl_core.showing.recordings import traffic_source
 from icl_core.showing.sources import Sources
 from icl_core.showing.style import BLUE, DARK, GREEN, PAGE, VERMILION, footer, title
 
@@ -43,7 +44,7 @@ def environment_figure(sources: Sources, experiments: Sequence[str]) -> Figure:
         "others",
     )
     figure.legend(handles, labels, loc="outside lower left", ncols=5, handlelength=2.0)
-    footer(figure, f"{sources.footer({})}; {world.source} recordings")
+    footer(figure, f"{sources.footer({})}; {traffic_source(world)}")
     return figure
 
 

@@ -25,7 +25,7 @@ def environment_figure(sources: Sources, experiments: Sequence[str]) -> Figure:
     (experiment,) = experiments
     world = sources.worlds[experiment]
     figure = draw(world, chosen_state(world))
-    footer(figure, f"one frame of {traffic_source(world)}")
+    footer(figure, f"one frame of {traffic_source(world)}; {sources.footer({})}")
     return figure
 
 
