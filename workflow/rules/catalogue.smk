@@ -1,5 +1,7 @@
-"""What figures and tables need, from the catalogue of the paper's items."""
+"""What figures, tables and claims need, from the catalogue of the paper's items."""
 
+from icl_core.measuring.claims.claim import read_claims
+from icl_core.measuring.claims.registry import CHECKS
 from icl_core.showing.catalogue import CATALOGUE
 from icl_core.showing.catalogue.item import (
     ARCHITECTURES,
@@ -9,6 +11,8 @@ from icl_core.showing.catalogue.item import (
     TIMES_OF_METHODS,
     TRAINING,
 )
+
+CLAIMS = os.path.relpath(ROOT / "docs/claims.yaml")
 
 
 def shown(kind):
@@ -111,3 +115,27 @@ def page_layout():
     """What the page is laid out with, which is not code and so in no digest."""
     folder = ROOT / "icl_core/showing/page"
     return [os.path.relpath(folder / name) for name in ("page.html", "page.css")]
+
+
+def claim_inputs(wildcards):
+    """What the checks read, for those of the claims' experiments that are configured."""
+    wanted = {
+        (pattern, name)
+        for claim in checked(read_claims, CLAIMS)
+        for pattern in CHECKS[claim.check].needs
+        for name in claim.experiments
+        if name in CONFIG.experiments
+    }
+    paths = {p for pattern, name in wanted for p in expanded(pattern, CONFIG.experiments[name])}
+    return [f"{RESULTS}/{path}" for path in sorted(paths)]
+
+
+def claim_settings(wildcards):
+    """What the verdicts depend on besides the inputs."""
+    worlds = {name: world_settings(e) for name, e in CONFIG.experiments.items()}
+    return {"scale": CONFIG.scale, "worlds": worlds}
+
+
+def claims_code():
+    """Digest of the code that checks claims: checks are loaded by their names."""
+    return code_of("claims.py", *sorted({check.module for check in CHECKS.values()}))
