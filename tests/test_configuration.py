@@ -33,6 +33,12 @@ SIZES = {
     "passes",
     "total_steps",
     "forward_steps",
+    # of simulated recordings
+    "recordings",
+    "vehicles",
+    "frames",
+    "upstream",
+    "downstream",
 }
 
 
