@@ -1,4 +1,4 @@
-"""What figures and tables need, from the catalogue of the paper's items."""
+"""What figures, tables and claims need, from the catalogue of the paper's items."""
 
 from icl_core.measuring.claims.claim import read_claims
 from icl_core.measuring.claims.registry import CHECKS
@@ -134,3 +134,8 @@ def claim_settings(wildcards):
     """What the verdicts depend on besides the inputs."""
     worlds = {name: world_settings(e) for name, e in CONFIG.experiments.items()}
     return {"scale": CONFIG.scale, "worlds": worlds}
+
+
+def claims_code():
+    """Digest of the code that checks claims: checks are loaded by their names."""
+    return code_of("claims.py", *sorted({check.module for check in CHECKS.values()}))

@@ -20,6 +20,6 @@ rule claims:
     threads: 1
     params:
         settings=claim_settings,
-        code=code_of("claims.py", *sorted({check.module for check in CHECKS.values()})),
+        code=claims_code(),
     script:
         "../scripts/claims.py"
