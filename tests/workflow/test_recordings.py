@@ -76,4 +76,5 @@ def test_git_ignores_what_may_hold_recorded_rows(path):
 
 def test_git_tracks_nothing_that_may_hold_recorded_rows():
     assert git("ls-files", "data", "results") == ["data/README.md"]
-    assert git("ls-files", "*.csv", "*.parquet", "*.osm", "*.arrow") == []
+    tables = git("ls-files", "*.csv", "*.parquet", "*.osm", "*.arrow")
+    assert tables == ["workflow/lib/expected_cpu.csv"]  # how long jobs take

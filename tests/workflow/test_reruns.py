@@ -77,7 +77,7 @@ def test_an_edited_baseline_reruns_itself_and_what_follows(editable):
 
 
 def test_an_edited_reader_reads_again_and_simulates_nothing(editable):
-    editable.append("icl_core/demonstrations/recordings/highd_tables.py", EDIT)
+    editable.append("icl_core/demonstrations/recordings/highd_reader.py", EDIT)
     jobs = editable.planned()
     of_highd = ("read_highd", "highd_scene", "highd_demonstrations", "animation")
     learned = ("density", "constrained_rl", "adjust", "conclude", "gail_constraint")
