@@ -24,10 +24,10 @@ def drawn(folder, source, distance="perpendicular"):
         return environment_figure(sources, ("exid",))
 
 
-@pytest.mark.parametrize("source", ["simulated", "recorded"])
-def test_it_says_where_the_recordings_are_from(tmp_path, source):
+@pytest.mark.parametrize(("source", "told"), [("simulated", "simulated"), ("recorded", "ExiD")])
+def test_it_says_where_the_recordings_are_from(tmp_path, source, told):
     figure = drawn(tmp_path, source)
-    assert figure.get_supxlabel() == f"scale: quick; {source} recordings"
+    assert figure.get_supxlabel() == f"scale: quick; {told} recordings"
     titles = [ax.get_title().strip() for ax in figure.axes]
     assert titles == ["Recorded lane change", "The environment made of it"]
 
