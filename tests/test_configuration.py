@@ -86,10 +86,19 @@ def test_a_scale_changes_sizes_only_and_has_the_last_word(scale):
     assert {key.removeprefix("choice_") for key in leaves(overlay)} <= SIZES
     config = resolve(changed(scale=scale), SCHEMA)
     for experiment in config.experiments.values():
+        own = overlay.get("experiments", {}).get(experiment.name, overlay)
         rl = experiment.learning["constrained_rl"]
-        assert rl["epochs"] == overlay["learning"]["constrained_rl"]["epochs"]
+        assert rl["epochs"] == own["learning"]["constrained_rl"]["epochs"]
         expert = experiment.demonstrations["constrained_rl"]
         assert expert["epochs"] == overlay["demonstrations"]["constrained_rl"]["epochs"]
+
+
+@pytest.mark.parametrize("scale", ["quick", "smoke"])
+def test_no_experiment_is_larger_than_the_papers(scale):
+    papers, smaller = (resolve(changed(scale=s), SCHEMA).experiments for s in ("paper", scale))
+    for name, whole in papers.items():
+        for key, size in (("constrained_rl", "epochs"), ("icl", "iterations")):
+            assert smaller[name].learning[key][size] <= whole.learning[key][size], name
 
 
 def test_an_experiment_may_say_otherwise():
