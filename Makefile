@@ -31,7 +31,7 @@ test: $(READY)
 	$(VENV)/bin/snakefmt --check Snakefile workflow
 	$(VENV)/bin/snakemake --lint
 	$(VENV)/bin/snakemake --dry-run --quiet all -- all
-	OMP_NUM_THREADS=1 $(VENV)/bin/python -m pytest -n 2 --dist loadgroup
+	OMP_NUM_THREADS=1 $(VENV)/bin/python -m pytest -n 2
 
 bench: $(READY)
 	$(VENV)/bin/python bench/run.py

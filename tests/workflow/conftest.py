@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import re
 import shutil
@@ -136,11 +137,20 @@ def checkout(tmp_path) -> Checkout:
 
 @pytest.fixture(scope="session")
 def finished(tmp_path_factory) -> Checkout:
-    """A copy in which a cut-down smoke workflow has run. Look, but copy before you touch."""
-    done = check_out(tmp_path_factory.mktemp("finished") / "repository")
-    done.configure(cut_down)
-    done.run("all")
-    return done
+    """A copy in which a cut-down smoke workflow has run. Look, but copy before you touch.
+
+    All workers of pytest-xdist share it: who comes first runs it, the others wait.
+    """
+    folder = tmp_path_factory.getbasetemp()
+    folder = folder.parent if "PYTEST_XDIST_WORKER" in os.environ else folder
+    with open(folder / "finished.lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # freed when the file is closed
+        if not (folder / "finished").exists():
+            done = check_out(folder / "finishing")
+            done.configure(cut_down)
+            done.run("all")
+            done.path.rename(folder / "finished")
+    return Checkout(folder / "finished")
 
 
 @pytest.fixture

@@ -10,14 +10,12 @@ import pytest
 from icl_core.demonstrations.recordings import MARK
 
 ROOT = Path(__file__).parents[2]
-smoke = pytest.mark.xdist_group("smoke")
 
 
 def with_own_recordings(checkout, name, folder):
     checkout.configure(lambda config: config["environments"][name].update(recordings=folder))
 
 
-@smoke
 @pytest.mark.parametrize("name", ["highd", "exid"])
 def test_own_recordings_take_the_simulations_place(finished, checkout, name):
     """The simulated ones, without the file that says that they are."""

@@ -7,7 +7,6 @@ import time
 
 import pytest
 
-pytestmark = pytest.mark.xdist_group("smoke")  # one worker runs the workflow, once
 EDIT = "\n\nEDITED = True\n"
 CLAIM = """
 - id: another
@@ -23,9 +22,9 @@ CLAIM = """
 # which 12 experiments learn by ICL, 6 of them in two iterations, the others in one.
 
 
-def test_a_second_run_does_nothing_and_soon_knows(finished):
+def test_a_second_run_does_nothing_and_soon_knows(editable):
     start = resource.getrusage(resource.RUSAGE_CHILDREN)
-    done = finished.snakemake("all")
+    done = editable.snakemake("all")
     end = resource.getrusage(resource.RUSAGE_CHILDREN)
     # Of CPU time: it does not depend on what else the machine is doing.
     assert end.ru_utime + end.ru_stime - start.ru_utime - start.ru_stime < 10

@@ -7,7 +7,6 @@ import time
 import pyarrow.parquet as pq
 import pytest
 
-pytestmark = pytest.mark.xdist_group("smoke")
 RUNS = [f"results/smoke/runs/{name}/icl/seeds-1-2" for name in ("gridworld-a", "cartpole-mr")]
 TARGETS = [f"{run}/metrics.parquet" for run in RUNS]
 
