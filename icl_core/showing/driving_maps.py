@@ -19,7 +19,7 @@ from icl_core.showing.loading import accruals, recovered_constraints
 from icl_core.showing.naming import METHODS, method_title
 from icl_core.showing.recordings import traffic_source
 from icl_core.showing.sources import Sources
-from icl_core.showing.style import ACCRUAL_MAP, CONSTRAINT_MAP, DARK, footer, panels, title
+from icl_core.showing.style import ACCRUAL_MAP, CONSTRAINT_MAP, DARK, PAGE, footer, panels, title
 
 BOUNDARY = 0.5  # of the constraint function, drawn as a line
 EXPERT = "#E31A1C"  # the paper's red points
@@ -66,6 +66,7 @@ def draw_constraints(
     """`values` holds (runs, *grid.shape) for each method; `expert` counts of visits, or None."""
     view = VIEWS.get(world.name, View())
     figure, axes = panels(max(len(values), 1), height=HEIGHT, sharey=True)
+    figure.set_figwidth(PAGE)  # the legend needs it, however few the panels
     image = None
     for ax, (method, runs) in zip(axes[0], values.items(), strict=False):
         mean = runs.mean(axis=0)
