@@ -27,6 +27,9 @@ import safetensors.numpy
 from icl_core.errors import InputError
 
 PROVENANCE = "provenance"
+# Of tables made from traffic recordings: the key of their schema's metadata that says which.
+SOURCE = b"source"
+SIMULATED, RECORDED = "simulated", "recorded"
 # The packages whose version can change a number.
 PACKAGES = (
     "numpy",

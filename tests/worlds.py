@@ -70,4 +70,5 @@ def some_policies(world: World, rngs, hidden=(16,), scale=1.0) -> Networks:
     kind = actions_of(world)
     policies = Networks.initialise(rngs, (world.observation_size, *hidden, kind.outputs))
     policies.parameters *= scale
-    return kind.prepare(policies, -0.5)
+    kind.prepare(policies, -0.5)
+    return policies

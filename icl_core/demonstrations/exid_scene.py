@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 import shapely
 
+from icl_core.artifacts import SOURCE
 from icl_core.demonstrations.centre_line import CentreLine, right_of
 from icl_core.demonstrations.lane_changes import LaneChange, Lanelet, find_lane_changes
 from icl_core.environments.exid_scene import (
@@ -16,7 +17,6 @@ from icl_core.environments.exid_scene import (
     FRAME_COLUMNS,
     FRAME_RATE,
     SCHEMA,
-    SOURCE,
     VIEW,
 )
 from icl_core.errors import InputError

@@ -17,8 +17,8 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from icl_core.artifacts import remedy
-from icl_core.environments.traffic import SOURCE, Headway, Road, Scene
+from icl_core.artifacts import RECORDED, SOURCE, remedy
+from icl_core.environments.traffic import Headway, Road, Scene
 from icl_core.errors import InputError
 
 LEFTWARDS, RIGHTWARDS = 1, 2  # highD's driving directions
@@ -80,7 +80,7 @@ def build_scene(
         if not found:
             raise _no_ego(meta["recording"], start, settings)
     columns = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
-    source = (tracks.schema.metadata or {}).get(SOURCE, b"recorded").decode()
+    source = (tracks.schema.metadata or {}).get(SOURCE, RECORDED.encode()).decode()
     scene = Scene(
         columns, tuple(roads), rate, settings.window, settings.goal, settings.entry, source, headway
     )

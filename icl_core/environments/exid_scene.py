@@ -25,7 +25,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from icl_core.artifacts import read_table, remedy
+from icl_core.artifacts import RECORDED, SIMULATED, SOURCE, read_table, remedy
 from icl_core.errors import InputError
 
 FRAME_RATE = 25.0  # frames a second of all recordings; a step of the world is a frame
@@ -50,7 +50,6 @@ SCHEMA = pa.schema(
         **{name: pa.list_(pa.float64()) for name in FRAME_COLUMNS},  # one number a frame
     }
 )
-SOURCE = b"source"  # "simulated" or "recorded", in the schema's metadata
 VIEW = b"view"  # the surroundings of one lane change, for Figure 15, as JSON
 
 
@@ -86,7 +85,7 @@ def read_scene(path: str | os.PathLike) -> Scene:
     _expect(np.all(np.diff(recording) >= 0), path, "rows in order of recording", "another order")
     metadata = table.schema.metadata or {}
     source = metadata.get(SOURCE, b"").decode()
-    _expect(source in ("simulated", "recorded"), path, "a source in its metadata", repr(source))
+    _expect(source in (SIMULATED, RECORDED), path, "a source in its metadata", repr(source))
     offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
     view = json.loads(metadata.get(VIEW, b"{}"))
     return Scene(recording, offsets, frames, source, view)

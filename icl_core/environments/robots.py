@@ -5,6 +5,7 @@ z is the paper's name for the position along the world's x axis (App. C.2).
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar
 
@@ -76,11 +77,13 @@ class Robot(World):
     def true_constraint(self, inputs):
         return (inputs[..., 0] <= LIMIT).astype(np.float32)
 
+    @abstractmethod
     def _start_velocities(self, rng: np.random.Generator, size: tuple[int, int]) -> np.ndarray:
-        raise NotImplementedError
+        """What is added to the velocities of the model at the start."""
 
+    @abstractmethod
     def _rewards(self, states, torques, next_states) -> np.ndarray:
-        raise NotImplementedError
+        """Of a step, (n,)."""
 
 
 class AntConstrained(Robot):

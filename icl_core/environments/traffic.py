@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass
 import numpy as np
 import pyarrow as pa
 
-from icl_core.artifacts import read_table, remedy
+from icl_core.artifacts import SOURCE, read_table, remedy
 from icl_core.errors import InputError
 
 SCENE_SCHEMA = pa.schema(
@@ -32,7 +32,7 @@ SCENE_SCHEMA = pa.schema(
         "ego": pa.bool_(),  # whether an agent may take its place
     }
 )
-DETAILS, SOURCE = b"scene", b"source"  # keys of the schema's metadata
+DETAILS = b"scene"  # key of the schema's metadata, beside SOURCE
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ class Scene:
     frames: int  # length of the window
     goal: float  # share of the view, at its end, that is the goal
     entry: float  # share of the view, at its beginning, where vehicles start
-    source: str  # "simulated" or "recorded"
+    source: str  # SIMULATED or RECORDED
     headway: Headway | None = None
 
     def table(self) -> pa.Table:

@@ -106,9 +106,8 @@ class Choices:
         """Of the actions in states with these outputs of the policy, (..., n)."""
         return Categorical(outputs)
 
-    def prepare(self, policies: Networks, log_deviation: float) -> Networks:
-        """Fresh policies as they are: a softmax has no deviation."""
-        return policies
+    def prepare(self, policies: Networks, log_deviation: float) -> None:
+        """Fresh policies stay as they are: a softmax has no deviation."""
 
     def hold(self, policies: Networks, gradient: np.ndarray) -> None:
         """Nothing is held."""
@@ -126,12 +125,11 @@ class Vectors:
         """Of the actions in states with these outputs of the policy, (..., 2k)."""
         return Gaussian(outputs)
 
-    def prepare(self, policies: Networks, log_deviation: float) -> Networks:
+    def prepare(self, policies: Networks, log_deviation: float) -> None:
         """Fresh policies, changed in place: deviations are a bias of the last layer and no more."""
         weights, biases = policies.layers[-1]
         weights[..., self.draws :] = 0.0
         biases[..., self.draws :] = log_deviation
-        return policies
 
     def hold(self, policies: Networks, gradient: np.ndarray) -> None:
         """Take from a gradient (runs, parameters) what would let deviations differ by state."""

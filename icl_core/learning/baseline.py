@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from icl_core.demonstrations.trajectories import Trajectories
 from icl_core.environments.world import World
+from icl_core.learning.costs import fresh_constraints
 from icl_core.learning.logs import TRAINING_COLUMNS, TRAINING_SCHEMA, log_table
 from icl_core.learning.networks import Adam, Networks
 from icl_core.learning.rollouts import roll_out
@@ -39,6 +40,5 @@ def constraint_learner(
     world: World, seeds: Sequence[int], hidden: Sequence[int], rate: float
 ) -> tuple[Networks, Adam]:
     """A fresh constraint network for each run, as ICL's, and its optimiser."""
-    rngs = generators(seeds, "constraint")
-    networks = Networks.initialise(rngs, (world.input_size, *hidden, 1))
+    networks = fresh_constraints(world, seeds, hidden)
     return networks, Adam(networks.parameters, rate)

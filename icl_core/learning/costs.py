@@ -1,16 +1,23 @@
-"""What trajectories cost under a constraint function."""
+"""Constraint functions, and what trajectories cost under them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from icl_core.demonstrations.trajectories import Trajectories, blanked, discounts
 from icl_core.environments.world import World
+from icl_core.learning.networks import Networks
+from icl_core.randomness import generators
 
 # c on constraint inputs: (runs, n, inputs) -> (runs, n)
 ConstraintFunction = Callable[[np.ndarray], np.ndarray]
+
+
+def fresh_constraints(world: World, seeds: Sequence[int], hidden: Sequence[int]) -> Networks:
+    """A new constraint network for each run, the same whatever the method: c = sigmoid(output)."""
+    return Networks.initialise(generators(seeds, "constraint"), (world.input_size, *hidden, 1))
 
 
 def constraint_values(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -29,23 +30,24 @@ def training_time(sources: Sources, experiment: str, method: str) -> Time | None
     if not found:
         return None
     groups = {values["group"] for values, _ in found}
-    records = [record for _, path in found for record in _records(path)]
-    cpu = sum(_number(record["cpu_time"]) or float(record["s"]) for record in records)
-    wall = sum(float(record["s"]) for record in records)
+    all_of_them = [record for _, path in found for record in records(path)]
+    cpu = sum(map(cpu_seconds, all_of_them))
+    wall = sum(float(record["s"]) for record in all_of_them)
     return Time(cpu, wall, sum(map(_size, groups)))
 
 
-def _records(path: Path) -> list[dict[str, str]]:
+def records(path: Path) -> list[dict[str, str]]:
+    """The rows of a benchmark file, by column."""
     with path.open(newline="") as file:
         return list(csv.DictReader(file, delimiter="\t"))
 
 
-def _number(text: str) -> float | None:
-    """Of a job that ended before it was first looked at Snakemake knows no CPU time."""
+def cpu_seconds(record: Mapping[str, str]) -> float:
+    """CPU time of a job; the wall time of one that ended before Snakemake first looked."""
     try:
-        return float(text)
+        return float(record["cpu_time"]) or float(record["s"])
     except ValueError:
-        return None
+        return float(record["s"])
 
 
 def _size(group: str) -> int:

@@ -9,7 +9,7 @@ from icl_core.learning.supervised import FIT_SCHEMA, final_errors
 from icl_core.measuring.statistics import Cell, mean_and_std
 from icl_core.showing.catalogue.item import ARCHITECTURES
 from icl_core.showing.paper_values import LOWER_BOUNDS
-from icl_core.showing.save import Table
+from icl_core.showing.save import Table, markdown_rows
 from icl_core.showing.sources import Sources, seeds
 
 COLUMNS = (
@@ -97,7 +97,7 @@ def _markdown(
             first = [f"{fit[1].mean:.4f} ± {fit[1].std:.4f}" if fit else "-" for fit in ours]
             if early < steps:
                 lines.append([title, f"ours, after {early:,} of {steps:,} steps", *first])
-    table = "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    table = markdown_rows(lines)
     return (
         f"# Lower bounds of CMSE for networks of several {what}\n\n{table}\n\n"
         f"Scale of our run: {scale}. Mean ± standard deviation (ddof 0) over seeds of the error of "

@@ -12,7 +12,7 @@ from icl_core.measuring.statistics import mean_and_std
 from icl_core.showing.loading import recovered_constraints
 from icl_core.showing.naming import METHODS
 from icl_core.showing.recordings import traffic_source
-from icl_core.showing.save import Table
+from icl_core.showing.save import Table, markdown_rows
 from icl_core.showing.sources import Sources, seeds
 
 SPEEDS = (20.0, 30.0, 40.0)  # m/s
@@ -81,7 +81,7 @@ def _markdown(
         rule = [world.headway.gap(speed) for speed in SPEEDS]
         told = [f"{gap:.0f} m ({gap / v:.1f} s)" for gap, v in zip(rule, SPEEDS, strict=True)]
         lines.append(["Simulated drivers", "minimum + time gap · v", *told])
-    table = "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    table = markdown_rows(lines)
     return (
         f"# Gap at which the constraint crosses {BOUNDARY:g}\n\n{table}\n\n{_notes(world, scale)}\n"
     )

@@ -12,7 +12,7 @@ from icl_core.measuring.metrics import CMSE, METRICS_SCHEMA, NAD
 from icl_core.measuring.statistics import interquartile_mean, reported, stratified_interval
 from icl_core.randomness import generator
 from icl_core.showing.naming import ENVIRONMENTS, METHODS, in_order
-from icl_core.showing.save import Table
+from icl_core.showing.save import Table, markdown_rows
 from icl_core.showing.sources import Sources, seeds
 
 TITLES = {
@@ -93,7 +93,7 @@ def _markdown(
     for method in methods:
         told = [_cell(cells.get((column, method))) for column in (*experiments, ALL)]
         lines.append([METHODS.get(method, method), *told])
-    table = "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    table = markdown_rows(lines)
     counts = sorted({cell.seeds for cell in cells.values()})
     runs = " or ".join(seeds(count) for count in counts) or "no seeds"
     notes = (

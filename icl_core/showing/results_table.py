@@ -9,7 +9,7 @@ from icl_core.measuring.metrics import CMSE, METRICS_SCHEMA, NAD
 from icl_core.measuring.statistics import Cell, summary
 from icl_core.showing.naming import ENVIRONMENTS, METHODS, in_order
 from icl_core.showing.paper_values import PAPER
-from icl_core.showing.save import Table
+from icl_core.showing.save import Table, markdown_rows
 from icl_core.showing.sources import Sources, seeds
 
 TITLES = {
@@ -108,7 +108,7 @@ def _markdown(
             lines.append([name, "paper", *(cell or "-" for cell in paper)])
         if any(ours):
             lines.append([name, _origin(cells, method, experiments), *(c or "-" for c in ours)])
-    table = "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    table = markdown_rows(lines)
     run = [METHODS.get(m, m) for m in methods if any((e, m) in cells for e in experiments)]
     return (
         f"# {TITLES[metric]}{place}\n\n{table}\n\n{_notes(scale, run, len(run) < len(methods))}\n"

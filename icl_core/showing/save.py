@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,6 +19,11 @@ class Table:
     columns: tuple[str, ...]
     rows: tuple[tuple, ...]
     markdown: str
+
+
+def markdown_rows(lines: Iterable[Sequence[str]]) -> str:
+    """The lines of a Markdown table, its header and rule among them, without a line's end."""
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
 def save_figure(figure, *paths: str | os.PathLike, dpi: float = 300) -> None:

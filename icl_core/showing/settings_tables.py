@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from icl_core.showing.naming import METHODS
-from icl_core.showing.save import Table
+from icl_core.showing.save import Table, markdown_rows
 from icl_core.showing.settings_lines import (
     COMMON,
     GAIL,
@@ -171,7 +171,7 @@ def _markdown(
         rows.append(
             [line.label, *(_cell(line, cells[line.label, name], name, sources) for name in names)]
         )
-    table = "\n".join(f"| {' | '.join(row)} |" for row in rows)
+    table = markdown_rows(rows)
     return f"# {heading}\n\n{table}\n\n{NOTES}{sources.scale}.\n"
 
 

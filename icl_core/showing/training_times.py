@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from icl_core.measuring.times import Time, training_time
 from icl_core.showing.naming import METHODS
 from icl_core.showing.paper_values import MINUTES
-from icl_core.showing.save import Table
+from icl_core.showing.save import Table, markdown_rows
 from icl_core.showing.sources import Sources, seeds
 
 COLUMNS = (
@@ -52,7 +52,7 @@ def _markdown(times: Mapping[tuple[str, str], Time], names: Mapping[str, str], s
                 f"{ratio:,.0f}" if ratio else "-",
             ]
         )
-    table = "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    table = markdown_rows(lines)
     return f"# Training times\n\n{table}\n\n{_notes(times.values(), scale)}\n"
 
 

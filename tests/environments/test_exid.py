@@ -11,9 +11,9 @@ from gymnasium.utils.env_checker import check_env
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from icl_core.artifacts import write_table
+from icl_core.artifacts import SOURCE, write_table
 from icl_core.environments.exid import ExiD
-from icl_core.environments.exid_scene import FRAME_COLUMNS, SCHEMA, SOURCE
+from icl_core.environments.exid_scene import FRAME_COLUMNS, SCHEMA
 from icl_core.environments.gym_adapter import WorldEnv
 from icl_core.environments.world import World
 from icl_core.errors import InputError

@@ -19,6 +19,8 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
+from icl_core.measuring.times import cpu_seconds, records
+
 EXPECTED = Path(__file__).with_name("expected_cpu.csv")
 UNKNOWN = 10.0  # seconds of a job of which nothing is known
 MINUTE = 60.0
@@ -75,23 +77,13 @@ def record(scale: str, folders: Sequence[str], path: Path = EXPECTED) -> int:
         taken: dict[str, list[float]] = {}
         for file in sorted(Path(folder).rglob("*.tsv")):
             name = f"benchmarks/{file.relative_to(folder).as_posix()}"
-            taken.setdefault(kind_of(name), []).append(_seconds(file))
+            taken.setdefault(kind_of(name), []).append(cpu_seconds(records(file)[-1]))
         kept |= {(scale, job): f"{sum(all_) / len(all_):.1f}" for job, all_ in taken.items()}
     with path.open("w", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(("scale", "job", "cpu_seconds"))
         writer.writerows((*key, seconds) for key, seconds in sorted(kept.items()))
     return len(kept)
-
-
-def _seconds(benchmark: Path) -> float:
-    """CPU time of a job; of a very short one only the wall time is known."""
-    with benchmark.open(newline="") as file:
-        record = list(csv.DictReader(file, delimiter="\t"))[-1]
-    try:
-        return float(record["cpu_time"])
-    except ValueError:
-        return float(record["s"])
 
 
 class Forecast:

@@ -34,24 +34,13 @@ def checked(action, *arguments):
 def check_demonstrations(experiments):
     """Read the user's own demonstrations now: a wrong file must stop the run before any training."""
     for experiment in experiments:
-        if experiment.demonstrations_file:
+        # The scene that a driving world needs is not there yet: there, the job checks the file.
+        if experiment.demonstrations_file and not experiment.driving:
             from icl_core.demonstrations.files import read_demonstrations
             from icl_core.environments import make_world
 
-            if not experiment.driving:  # the scene of others is not there yet: their job checks
-                world = make_world(experiment.environment, **experiment.world)
-                read_demonstrations(experiment.demonstrations_file, world)
-
-
-def check_recordings(environments):
-    """See that the user's recordings are where they should be, before any training."""
-    from icl_core.demonstrations.recordings.exid_reader import exid_files
-    from icl_core.demonstrations.recordings.highd_reader import highd_files
-
-    for name, files in (("highd", highd_files), ("exid", exid_files)):
-        given = environments[name]
-        if given["recordings"] is not None:
-            files(given["recordings"], given["numbers"])
+            world = make_world(experiment.environment, **experiment.world)
+            read_demonstrations(experiment.demonstrations_file, world)
 
 
 CONFIG = checked(
@@ -65,7 +54,6 @@ RUN = f"{RESULTS}/runs/{{experiment}}/icl/seeds-{{group}}"
 RUN_OF_METHOD = f"{RESULTS}/runs/{{experiment}}/{{method}}/seeds-{{group}}"
 METHODS = sorted({m for e in CONFIG.experiments.values() for m in e.methods})
 IMPORTED = [e.name for e in CONFIG.experiments.values() if e.demonstrations_file]
-SHARING = [e.name for e in CONFIG.experiments.values() if e.demonstrations_of]
 RECORDED = {
     name: [e.name for e in CONFIG.experiments.values() if e.environment == name and e.recorded]
     for name in ("highd", "exid")
@@ -75,7 +63,6 @@ GENERATED = [e.name for e in CONFIG.experiments.values() if e.generated]
 if workflow.is_main_process:
     clear_stale_locks(Path(".snakemake"))
     checked(check_demonstrations, CONFIG.experiments.values())
-    checked(check_recordings, CONFIG.environments)
 
 
 def one_of(names):

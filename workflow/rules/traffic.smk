@@ -30,14 +30,17 @@ def recordings_folder(environment):
 
 
 def recording_files(environment):
-    """What the readers read: the user's own files one by one, or the simulation's folder."""
+    """What the readers read: the user's own files one by one, or the simulation's folder.
+
+    The rules ask for it when they are read, so files that are not there stop the run at once.
+    """
     given = CONFIG.environments[environment]
     if given["recordings"] is None:
         return recordings_folder(environment)
     from icl_core.demonstrations.recordings import exid_reader, highd_reader
 
     files = {"highd": highd_reader.highd_files, "exid": exid_reader.exid_files}[environment]
-    return [str(path) for path in files(given["recordings"], given["numbers"])]
+    return [str(path) for path in checked(files, given["recordings"], given["numbers"])]
 
 
 def recording_tables(environment):

@@ -9,11 +9,9 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from icl_core.artifacts import write_table
+from icl_core.artifacts import RECORDED, SIMULATED, SOURCE, write_table
 
 MARK = "SIMULATED.json"  # beside the CSV files of a simulated recording: how it came about
-SOURCE = b"source"  # key of the schema's metadata: where the numbers of a table come from
-SIMULATED, RECORDED = "simulated", "recorded"
 
 
 def source_of(folder: str | os.PathLike) -> str:

@@ -209,6 +209,24 @@ class CsvFile:
         return self.fault("a readable CSV file", f"one that is not ({reason})", "restore it")
 
 
+def arrays(table: pa.Table | pa.RecordBatch) -> dict[str, np.ndarray]:
+    """The columns of a table, or of a block of one, by name."""
+    columns = pa.Table.from_batches([table]) if isinstance(table, pa.RecordBatch) else table
+    return {name: columns[name].to_numpy() for name in columns.column_names}
+
+
+def table_of(columns: Mapping, schema: pa.Schema) -> pa.Table:
+    """Columns as a table of exactly these types."""
+    converted = [pa.array(columns[field.name]).cast(field.type) for field in schema]
+    return pa.Table.from_arrays(converted, schema=schema)
+
+
+def write_csv(path: str | os.PathLike, table: pa.Table) -> None:
+    """Write a table as the data sets have theirs: nothing in quotes."""
+    options = arrow_csv.WriteOptions(quoting_style="none", quoting_header="none")
+    arrow_csv.write_csv(table, path, options)
+
+
 def _first_unlike(column: pa.Array, kind: pa.DataType) -> int | None:
     """The first cell that is no value of this type; found by halving what does not convert."""
     cells = pc.utf8_trim_whitespace(column)

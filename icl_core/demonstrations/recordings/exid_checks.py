@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from icl_core.demonstrations.recordings import exid_format as form
 from icl_core.demonstrations.recordings.csv_tables import CsvFile
-from icl_core.demonstrations.recordings.spans import SIZE_ROOM
+from icl_core.demonstrations.recordings.spans import SIZE_ROOM, check_once, place_in_meta
 
 OTHER_SIZES = 0  # the location at which tracksMeta has other sizes than tracks
 
@@ -23,10 +23,8 @@ def check_meta(file: CsvFile, meta: Mapping[str, np.ndarray], number: int) -> No
     """tracksMeta by itself."""
     expected = f"{number} as in the file's name"
     file.check(meta["recordingId"] == number, "recordingId", expected, "rename the file")
-    ids = meta["trackId"]
-    _, first = np.unique(ids, return_index=True)
-    once = np.isin(np.arange(len(ids)), first)
-    file.check(once, "trackId", "each track once", "delete the second row of this track")
+    advice = "delete the second row of this track"
+    check_once(file, meta["trackId"], "trackId", "each track once", advice)
     for name in ("width", "length"):  # 0 for a pedestrian or a bicycle
         file.check(meta[name] >= 0, name, "a size of 0 or more", "correct the cell")
 
@@ -44,18 +42,14 @@ def check_rows(
     expected = f"{number} as in the file's name"
     right = columns["recordingId"] == number
     file.check(right, "recordingId", expected, "take out the rows of others", rows)
-    order = np.argsort(meta["trackId"])
-    place = np.searchsorted(meta["trackId"], columns["trackId"], sorter=order)
-    known = order[np.minimum(place, len(order) - 1)]
-    file.check(
-        meta["trackId"][known] == columns["trackId"],
-        "trackId",
+    track, known = place_in_meta(columns["trackId"], meta["trackId"])
+    expected, advice = (
         "a track that has a row in tracksMeta",
         "add its row there or delete the track",
-        rows,
     )
+    file.check(known, "trackId", expected, advice, rows)
     for name in ("width", "length"):
-        wanted = meta[name][known] if sizes_agree else columns[name]
+        wanted = meta[name][track] if sizes_agree else columns[name]
         wrong = ~(np.abs(columns[name] - wanted) <= SIZE_ROOM) | (columns[name] < 0)
         if wrong.any():
             expected = f"the size of tracksMeta, {wanted[np.argmax(wrong)]:g}"

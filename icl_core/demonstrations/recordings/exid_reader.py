@@ -17,8 +17,8 @@ import pyarrow as pa
 from icl_core.demonstrations.recordings import Recordings, joined
 from icl_core.demonstrations.recordings import exid_checks as checks
 from icl_core.demonstrations.recordings import exid_format as form
-from icl_core.demonstrations.recordings.csv_tables import CsvFile
-from icl_core.demonstrations.recordings.spans import check_frames, check_spans
+from icl_core.demonstrations.recordings.csv_tables import CsvFile, arrays, table_of
+from icl_core.demonstrations.recordings.spans import check_frames, check_spans, joined_blocks
 from icl_core.errors import InputError
 
 RECORDINGS = pa.schema(
@@ -117,7 +117,7 @@ def _recording(folder: str | os.PathLike, number: int) -> dict[str, pa.Table]:
     files = {part: form.csv_path(folder, number, part) for part in form.PARTS}
     recording = _recording_row(CsvFile(files["recordingMeta"], _RECORDING_READ), number)
     meta_file = CsvFile(files["tracksMeta"], form.TRACKS_META)
-    meta = _numpy(meta_file.read())
+    meta = arrays(meta_file.read())
     checks.check_meta(meta_file, meta, number)
     tracks_file = CsvFile(files["tracks"], _TRACKS_READ)
     sizes_agree = recording["location"][0].as_py() != checks.OTHER_SIZES
@@ -128,7 +128,7 @@ def _recording(folder: str | os.PathLike, number: int) -> dict[str, pa.Table]:
     check_spans(meta_file, meta, spans, "trackId")
     tracks = {"recording": np.full(len(order), number), **rows}
     return {
-        "tracks": _table(tracks, TRACKS),
+        "tracks": table_of(tracks, TRACKS),
         "vehicles": _vehicles(number, meta, rows, spans),
         "recordings": recording,
     }
@@ -140,7 +140,7 @@ def _rows(
     """The rows of all tracks in the order of the file, a narrow copy of each block of text."""
     blocks, start = [], 0
     for batch in file.batches():
-        columns = _numpy(batch.drop_columns(["laneletId"]))
+        columns = arrays(batch.drop_columns(["laneletId"]))
         checks.check_rows(file, columns, meta, number, start, sizes_agree)
         narrow = {
             name: columns[theirs].astype(TRACKS.field(name).type.to_pandas_dtype())
@@ -149,9 +149,7 @@ def _rows(
         narrow["lanelet"] = checks.first_lanelets(file, batch["laneletId"], start)
         blocks.append(narrow)
         start += batch.num_rows
-    if not start:
-        raise file.fault("at least one row of data", "none", "restore the file or leave it out")
-    return {name: np.concatenate([block[name] for block in blocks]) for name in blocks[0]}
+    return joined_blocks(file, blocks)
 
 
 def _recording_row(file: CsvFile, number: int) -> pa.Table:
@@ -182,14 +180,4 @@ def _vehicles(number: int, meta: Mapping, rows: Mapping, spans) -> pa.Table:
         "length": rows["length"][spans.first],
         "kind": [kinds[track] for track in spans.vehicle.tolist()],
     }
-    return _table(columns, VEHICLES)
-
-
-def _numpy(table: pa.Table | pa.RecordBatch) -> dict[str, np.ndarray]:
-    columns = pa.Table.from_batches([table]) if isinstance(table, pa.RecordBatch) else table
-    return {name: columns[name].to_numpy() for name in columns.column_names}
-
-
-def _table(columns: Mapping, schema: pa.Schema) -> pa.Table:
-    arrays = [pa.array(columns[field.name]).cast(field.type) for field in schema]
-    return pa.Table.from_arrays(arrays, schema=schema)
+    return table_of(columns, VEHICLES)

@@ -17,12 +17,10 @@ from dataclasses import asdict, dataclass
 from importlib import metadata
 from pathlib import Path
 
-import pyarrow as pa
-from pyarrow import csv as arrow_csv
-
-from icl_core.artifacts import atomic
-from icl_core.demonstrations.recordings import MARK, RECORDED, source_of
+from icl_core.artifacts import RECORDED, atomic
+from icl_core.demonstrations.recordings import MARK, source_of
 from icl_core.demonstrations.recordings import exid_format as form
+from icl_core.demonstrations.recordings.csv_tables import write_csv
 from icl_core.demonstrations.recordings.exid_map_writing import map_text
 from icl_core.demonstrations.recordings.exid_roads import ROADS
 from icl_core.demonstrations.recordings.exid_tables import ZONE, recording_tables
@@ -65,7 +63,7 @@ def simulate_exid(
             rng = generator(settings.seed, "exid", recording)
             passed = drive(road, settings.vehicles, rng, _from(progress, k * settings.vehicles))
             for part, table in recording_tables(passed, road, recording).items():
-                _write_csv(add(form.csv_path(folder, recording, part)), table)
+                write_csv(add(form.csv_path(folder, recording, part)), table)
             path = folder / form.MAP_FOLDER / f"{road.location}_simulated.osm"
             if path not in written:
                 add(path).write_text(map_text(road, ZONE), encoding="utf-8")
@@ -113,11 +111,6 @@ def _from(progress: Callable | None, done: int) -> Callable[[int], None]:
             progress(done + passed)
 
     return tell
-
-
-def _write_csv(path: Path, table: pa.Table) -> None:
-    options = arrow_csv.WriteOptions(quoting_style="none", quoting_header="none")
-    arrow_csv.write_csv(table, path, options)
 
 
 def _description(settings: ExiDSimulationSettings) -> dict:

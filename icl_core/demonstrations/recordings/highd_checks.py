@@ -12,17 +12,19 @@ import numpy as np
 
 from icl_core.demonstrations.recordings import highd_format as form
 from icl_core.demonstrations.recordings.csv_tables import CsvFile
-from icl_core.demonstrations.recordings.spans import SIZE_ROOM, Spans
+from icl_core.demonstrations.recordings.spans import (
+    SIZE_ROOM,
+    Spans,
+    check_once,
+    place_in_meta,
+)
 
 MOVED = 1.0  # [m] beyond which a track's direction is beyond doubt
 
 
 def check_meta(file: CsvFile, meta: Mapping[str, np.ndarray]) -> None:
     """tracksMeta by itself."""
-    ids = meta["id"]
-    _, first = np.unique(ids, return_index=True)
-    again = np.isin(np.arange(len(ids)), first)
-    file.check(again, "id", "each vehicle once", "delete the second row of this id")
+    check_once(file, meta["id"], "id", "each vehicle once", "delete the second row of this id")
     for name in ("width", "height"):
         file.check(meta[name] > 0, name, "a size above 0", "correct the cell")
     directions = (form.LEFTWARD, form.RIGHTWARD)
@@ -38,16 +40,12 @@ def check_rows(
 ) -> None:
     """A block of tracks, its first row the file's `start`: known vehicles with known sizes."""
     rows = start + np.arange(len(columns["id"]))
-    order = np.argsort(meta["id"])
-    place = np.searchsorted(meta["id"], columns["id"], sorter=order)
-    vehicle = order[np.minimum(place, len(order) - 1)]
-    file.check(
-        meta["id"][vehicle] == columns["id"],
-        "id",
+    vehicle, known = place_in_meta(columns["id"], meta["id"])
+    expected, advice = (
         "a vehicle that has a row in tracksMeta",
         "add its row there or delete its track",
-        rows,
     )
+    file.check(known, "id", expected, advice, rows)
     for name in ("width", "height"):
         wanted = meta[name][vehicle]
         wrong = np.abs(columns[name] - wanted) > SIZE_ROOM

@@ -20,8 +20,8 @@ import pyarrow as pa
 from icl_core.demonstrations.recordings import Recordings, joined
 from icl_core.demonstrations.recordings import highd_checks as checks
 from icl_core.demonstrations.recordings import highd_format as form
-from icl_core.demonstrations.recordings.csv_tables import CsvFile
-from icl_core.demonstrations.recordings.spans import check_frames, check_spans
+from icl_core.demonstrations.recordings.csv_tables import CsvFile, arrays, table_of
+from icl_core.demonstrations.recordings.spans import check_frames, check_spans, joined_blocks
 from icl_core.errors import InputError
 
 RECORDINGS = pa.schema(
@@ -134,7 +134,7 @@ def _recording(number: int, files: Mapping[str, Path]) -> dict[str, pa.Table]:
     recording_file = CsvFile(files["recordingMeta"], form.RECORDING_META)
     recording = _recording_row(recording_file, number)
     meta_file = CsvFile(files["tracksMeta"], form.TRACKS_META)
-    meta = {name: column.to_numpy() for name, column in _columns(meta_file.read()).items()}
+    meta = arrays(meta_file.read())
     checks.check_meta(meta_file, meta)
     tracks_file = CsvFile(files["tracks"], form.TRACKS, form.ALIASES)
     rows = _rows(tracks_file, meta)
@@ -145,24 +145,17 @@ def _recording(number: int, files: Mapping[str, Path]) -> dict[str, pa.Table]:
     checks.check_directions(meta_file, meta, spans, rows["x"])
     tracks = {"recording": np.full(len(order), number), **rows}
     return {
-        "tracks": _table(tracks, TRACKS),
+        "tracks": table_of(tracks, TRACKS),
         "vehicles": _vehicles(number, meta),
         "recordings": recording,
     }
-
-
-def _columns(table: pa.Table) -> dict[str, pa.ChunkedArray]:
-    return dict(zip(table.column_names, table.columns, strict=True))
 
 
 def _rows(file: CsvFile, meta: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
     """The rows of all tracks in the order of the file, a narrow copy of each block of text."""
     blocks, start = [], 0
     for batch in file.batches():
-        columns = {
-            name: column.to_numpy()
-            for name, column in zip(batch.schema.names, batch.columns, strict=True)
-        }
+        columns = arrays(batch)
         checks.check_rows(file, columns, meta, start)
         centres = {
             "x": columns["x"] + columns["width"] / 2,
@@ -175,9 +168,7 @@ def _rows(file: CsvFile, meta: Mapping[str, np.ndarray]) -> dict[str, np.ndarray
         }
         blocks.append(narrow)
         start += batch.num_rows
-    if not start:
-        raise file.fault("at least one row of data", "none", "restore the file or leave it out")
-    return {name: np.concatenate([block[name] for block in blocks]) for name in blocks[0]}
+    return joined_blocks(file, blocks)
 
 
 def _recording_row(file: CsvFile, number: int) -> pa.Table:
@@ -212,9 +203,4 @@ def _vehicles(number: int, meta: Mapping[str, np.ndarray]) -> pa.Table:
     order = np.argsort(meta["id"], kind="stable")
     names = ("id", "width", "height", "initialFrame", "finalFrame", "class", "drivingDirection")
     columns = [np.full(len(order), number), *(meta[name][order] for name in names)]
-    return _table(dict(zip(VEHICLES.names, columns, strict=True)), VEHICLES)
-
-
-def _table(columns: Mapping[str, np.ndarray], schema: pa.Schema) -> pa.Table:
-    arrays = [pa.array(columns[field.name]).cast(field.type) for field in schema]
-    return pa.Table.from_arrays(arrays, schema=schema)
+    return table_of(dict(zip(VEHICLES.names, columns, strict=True)), VEHICLES)

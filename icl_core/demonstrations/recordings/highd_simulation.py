@@ -16,13 +16,12 @@ from importlib import metadata
 from pathlib import Path
 
 import numpy as np
-import pyarrow as pa
-from pyarrow import csv as arrow_csv
 
 from icl_core.artifacts import atomic
 from icl_core.demonstrations.recordings import MARK
 from icl_core.demonstrations.recordings import highd_format as form
 from icl_core.demonstrations.recordings import highd_traffic as traffic
+from icl_core.demonstrations.recordings.csv_tables import write_csv
 from icl_core.demonstrations.recordings.highd_tables import recording_tables
 from icl_core.demonstrations.recordings.highd_traffic import DriverKind
 from icl_core.errors import InputError
@@ -99,7 +98,7 @@ def simulate_highd(
     with ExitStack() as stack:  # files are renamed in reverse order
         for part in form.PARTS:
             path = folder / f"{settings.recording:02d}_{part}.csv"
-            _write_csv(stack.enter_context(atomic(path)), tables[part])
+            write_csv(stack.enter_context(atomic(path)), tables[part])
         mark = stack.enter_context(atomic(folder / MARK))
         text = json.dumps(_description(settings), indent=2, ensure_ascii=False)
         mark.write_text(text + "\n", encoding="utf-8")
@@ -142,11 +141,6 @@ def _carriageway(settings: HighDSimulationSettings, side: int, progress: Callabl
 
 def _warm_up(settings: HighDSimulationSettings) -> int:
     return round(settings.warm_up * settings.frame_rate)
-
-
-def _write_csv(path: Path, table: pa.Table) -> None:
-    options = arrow_csv.WriteOptions(quoting_style="none", quoting_header="none")
-    arrow_csv.write_csv(table, path, options)
 
 
 def _description(settings: HighDSimulationSettings) -> dict:

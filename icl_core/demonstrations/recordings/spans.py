@@ -1,8 +1,8 @@
-"""The frames that each track of a recording spans: checked alike for HighD and ExiD."""
+"""Tracks and their meta rows: what is checked alike for HighD and ExiD."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,6 +10,33 @@ import numpy as np
 from icl_core.demonstrations.recordings.csv_tables import CsvFile
 
 SIZE_ROOM = 0.02  # [m] sizes may differ by: both files are rounded to centimetres
+
+
+def check_once(file: CsvFile, numbers: np.ndarray, column: str, expected: str, advice: str) -> None:
+    """No number stands in a second row."""
+    _, first = np.unique(numbers, return_index=True)
+    once = np.isin(np.arange(len(numbers)), first)
+    file.check(once, column, expected, advice)
+
+
+def place_in_meta(numbers: np.ndarray, known: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The row of tracksMeta that has each number, and whether there is one at all."""
+    order = np.argsort(known)
+    place = np.searchsorted(known, numbers, sorter=order)
+    row = order[np.minimum(place, len(order) - 1)]
+    return row, known[row] == numbers
+
+
+def joined_blocks(
+    file: CsvFile, blocks: Sequence[Mapping[str, np.ndarray]]
+) -> dict[str, np.ndarray]:
+    """The columns of all blocks of a file one behind the other."""
+    found = (
+        {name: np.concatenate([b[name] for b in blocks]) for name in blocks[0]} if blocks else {}
+    )
+    if not any(map(len, found.values())):
+        raise file.fault("at least one row of data", "none", "restore the file or leave it out")
+    return found
 
 
 @dataclass(frozen=True)

@@ -61,12 +61,15 @@ def _nothing(inputs: np.ndarray) -> np.ndarray:
 
 def _spread(trained, active, nad, seeds, world, settings) -> PolicyState:
     """Results of the active runs in their places of the whole stack."""
-    halves = [blank_policies(world, settings, len(seeds)) for _ in range(2)]
     distances = np.full(len(seeds), np.inf)
     distances[active] = nad
     if trained is None:
-        return PolicyState(*halves, distances, TRAINING_SCHEMA.empty_table())
-    for whole, part in zip(halves, (trained.snapshots[0], trained.snapshots[-1]), strict=True):
-        whole.parameters[active] = part.parameters
+        blank = blank_policies(world, settings, len(seeds))
+        return PolicyState(blank, blank.copy(), distances, TRAINING_SCHEMA.empty_table())
+    halves = []
+    for part in (trained.snapshots[0], trained.snapshots[-1]):
+        parameters = np.zeros((len(seeds), part.parameters.shape[1]), np.float32)
+        parameters[active] = part.parameters
+        halves.append(part.like(parameters))
     log = log_table(TRAINING_SCHEMA, trained.log, [seeds[run] for run in active])
     return PolicyState(*halves, distances, log)

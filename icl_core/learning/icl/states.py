@@ -9,9 +9,8 @@ import numpy as np
 import pyarrow as pa
 
 from icl_core.environments.world import World
-from icl_core.learning.costs import ConstraintFunction
+from icl_core.learning.costs import ConstraintFunction, fresh_constraints
 from icl_core.learning.networks import Networks, sigmoid
-from icl_core.randomness import generators
 
 
 @dataclass(frozen=True)
@@ -114,8 +113,7 @@ def initial_constraint(
     world: World, seeds: Sequence[int], hidden: Sequence[int], initial: float = 0.5
 ) -> ConstraintState:
     """A fresh constraint network per run, c of about `initial` everywhere."""
-    rngs = generators(seeds, "constraint")
-    networks = Networks.initialise(rngs, (world.input_size, *hidden, 1))
+    networks = fresh_constraints(world, seeds, hidden)
     _, biases = networks.layers[-1]
     biases += np.float32(np.log(initial / (1.0 - initial)))
     blank, runs = np.zeros_like(networks.parameters), len(seeds)

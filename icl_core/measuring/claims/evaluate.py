@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
+from icl_core.artifacts import SIMULATED
 from icl_core.measuring.claims.claim import RECORDINGS, Claim
 from icl_core.measuring.claims.evidence import Evidence, MissingError
 from icl_core.measuring.claims.registry import CHECKS
@@ -74,7 +75,7 @@ def _outcome(claim: Claim, sources: Sources) -> Outcome:
 
 
 def _simulated(claim: Claim, sources: Sources) -> bool:
-    return any(sources.worlds[name].source == "simulated" for name in claim.experiments)
+    return any(sources.worlds[name].source == SIMULATED for name in claim.experiments)
 
 
 def _reason(verdict: str, effects: Sequence[Effect]) -> str:

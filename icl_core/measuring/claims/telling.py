@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 import pyarrow as pa
 
 from icl_core.measuring.claims.verdicts import VERDICTS
+from icl_core.showing.save import markdown_rows
 
 
 def counts(table: pa.Table) -> dict[str, int]:
@@ -35,7 +36,7 @@ def as_markdown(table: pa.Table, scale: str) -> str:
     parts = Counter(table["id"].to_pylist())
     lines = [["Statement", "Source", "Verdict", "Effect [95 % interval]"], ["---"] * 4]
     lines += [_line(row, parts[row["id"]]) for row in rows]
-    told = "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    told = markdown_rows(lines)
     summary = ", ".join(f"{n} {verdict}" for verdict, n in counts(table).items() if n)
     return f"# The paper's claims\n\n{summary} of {len(rows)}.\n\n{told}\n\n{_notes(scale)}\n"
 

@@ -2,52 +2,28 @@
 
 from __future__ import annotations
 
-from icl_core.showing.catalogue.item import CONSTRAINT, DEMONSTRATIONS, ROLLOUTS, Item
-
-TITLES = {"highd": "HighD", "exid": "ExiD"}
+from icl_core.showing.catalogue.item import CONSTRAINT, DEMONSTRATIONS, ROLLOUTS, Item, figure_of
 
 
-def _recovered(number: int, experiment: str) -> Item:
-    return Item(
-        "figure",
-        number,
-        f"constraint-{experiment}",
-        f"Constraint function, {TITLES[experiment]}",
-        "Recovered constraints",
-        (CONSTRAINT, DEMONSTRATIONS),
-        (experiment,),
-        "icl_core.showing.driving_maps:constraint_figure",
-    )
-
-
-def _accruals(number: int, experiment: str) -> Item:
-    return Item(
-        "figure",
-        number,
-        f"accruals-{experiment}",
-        f"Accruals, {TITLES[experiment]}",
-        "Accruals",
-        (DEMONSTRATIONS, ROLLOUTS),
-        (experiment,),
-        "icl_core.showing.driving_maps:accruals_figure",
-    )
-
-
-def _environment(number: int, experiment: str) -> Item:
-    return Item(
-        "figure",
-        number,
-        f"environment-{experiment}",
-        f"The environment {TITLES[experiment]}",
-        "Environments",
-        (),
-        (experiment,),
-        f"icl_core.showing.{experiment}_picture:environment_figure",
+def _figures(experiment: str, environment: int, constraint: int, accruals: int) -> tuple[Item, ...]:
+    """The three figures of an experiment, by their numbers."""
+    maps = "icl_core.showing.driving_maps"
+    learned = ("constraint", "Constraint function, {}", "Recovered constraints")
+    visited = ("accruals", "Accruals, {}", "Accruals")
+    place = ("environment", "The environment {}", "Environments")
+    picture = f"icl_core.showing.{experiment}_picture:environment_figure"
+    needs = (CONSTRAINT, DEMONSTRATIONS)
+    return (
+        figure_of(experiment, constraint, *learned, needs, f"{maps}:constraint_figure"),
+        figure_of(experiment, environment, *place, (), picture),
+        figure_of(
+            experiment, accruals, *visited, (DEMONSTRATIONS, ROLLOUTS), f"{maps}:accruals_figure"
+        ),
     )
 
 
 DRIVING = (
-    _recovered(2, "highd"),
+    *_figures("highd", environment=13, constraint=2, accruals=28),
     Item(
         "table",
         2,
@@ -59,9 +35,5 @@ DRIVING = (
         "icl_core.showing.headway_table:headway_table",
         suffix="c",
     ),
-    _recovered(11, "exid"),
-    _environment(13, "highd"),
-    _environment(15, "exid"),
-    _accruals(28, "highd"),
-    _accruals(29, "exid"),
+    *_figures("exid", environment=15, constraint=11, accruals=29),
 )

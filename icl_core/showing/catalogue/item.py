@@ -6,6 +6,8 @@ import importlib
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from icl_core.showing.naming import ENVIRONMENTS
+
 GRIDWORLDS = ("gridworld-a", "gridworld-b")
 CARTPOLES = ("cartpole-mr", "cartpole-mid")
 SYNTHETIC = GRIDWORLDS + CARTPOLES
@@ -95,3 +97,11 @@ class Item:
         """The drawing function: (Sources, experiments) -> Figure or Table."""
         module, _, function = self.address.partition(":")
         return getattr(importlib.import_module(module), function)
+
+
+def figure_of(
+    experiment: str, number: int, slug: str, title: str, category: str, needs: tuple, address: str
+) -> Item:
+    """A figure of one experiment, named after it; `{}` in the title stands for its environment."""
+    name, told = f"{slug}-{experiment}", title.format(ENVIRONMENTS[experiment])
+    return Item("figure", number, name, told, category, needs, (experiment,), address)

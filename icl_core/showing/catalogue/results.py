@@ -11,30 +11,29 @@ from icl_core.showing.catalogue.item import (
     SYNTHETIC,
     TRAINING,
     Item,
+    figure_of,
 )
 
 
-def _constraints_and_accruals(number: int, experiment: str, title: str) -> tuple[Item, Item]:
+def _constraints_and_accruals(number: int, experiment: str) -> tuple[Item, Item]:
     """The pair of figures that the paper's App. D gives each environment."""
     module = "grid_maps" if experiment in GRIDWORLDS else "position_curves"
-    constraint = Item(
-        "figure",
+    constraint = figure_of(
+        experiment,
         number,
-        f"constraint-{experiment}",
-        f"Constraint function, {title}",
+        "constraint",
+        "Constraint function, {}",
         "Recovered constraints",
         (CONSTRAINT,),
-        (experiment,),
         f"icl_core.showing.{module}:constraint_figure",
     )
-    accruals = Item(
-        "figure",
+    accruals = figure_of(
+        experiment,
         number + 1,
-        f"accruals-{experiment}",
-        f"Normalised accruals, {title}",
+        "accruals",
+        "Normalised accruals, {}",
         "Accruals",
         (DEMONSTRATIONS, ROLLOUTS),
-        (experiment,),
         f"icl_core.showing.{module}:accruals_figure",
     )
     return constraint, accruals
@@ -113,8 +112,8 @@ RESULTS = (
         SYNTHETIC,
         "icl_core.showing.environment_sketches:environments_figure",
     ),
-    *_constraints_and_accruals(16, "gridworld-a", "Gridworld (A)"),
-    *_constraints_and_accruals(18, "gridworld-b", "Gridworld (B)"),
-    *_constraints_and_accruals(20, "cartpole-mr", "CartPole (MR)"),
-    *_constraints_and_accruals(22, "cartpole-mid", "CartPole (Mid)"),
+    *_constraints_and_accruals(16, "gridworld-a"),
+    *_constraints_and_accruals(18, "gridworld-b"),
+    *_constraints_and_accruals(20, "cartpole-mr"),
+    *_constraints_and_accruals(22, "cartpole-mid"),
 )
