@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import os
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,12 +30,28 @@ def markdown_rows(lines: Iterable[Sequence[str]]) -> str:
 def save_figure(figure, *paths: str | os.PathLike, dpi: float = 300) -> None:
     """Write a figure to each path, in the format that its ending names.
 
-    No date and no program name goes into the file: the bytes depend only on the picture.
+    No date, no program name and no hash goes into the file: the bytes depend only on the picture.
     """
     for path in map(Path, paths):
         metadata = {"Date": None, "Creator": None} if path.suffix == ".svg" else {"Software": None}
         with atomic(path) as temporary:
             figure.savefig(temporary, metadata=metadata, dpi=dpi)
+            if path.suffix == ".svg":
+                temporary.write_text(numbered_ids(temporary.read_text("utf-8")), encoding="utf-8")
+
+
+def numbered_ids(svg: str) -> str:
+    """The picture with matplotlib's hashed ids (of clips and markers) numbered as they come.
+
+    It hashes coordinates to their last bit, and the layout's last bits are not the same in
+    every drawing of the same picture.
+    """
+    numbers: dict[str, str] = {}
+
+    def number(found: re.Match) -> str:
+        return numbers.setdefault(found[0], f"{found[0][0]}{len(numbers)}")
+
+    return re.sub(r'(?<=#|")[a-z][0-9a-f]{10}(?=[")])', number, svg)
 
 
 def save_table(table: Table, *paths: str | os.PathLike) -> None:

@@ -22,7 +22,7 @@ from icl_core.showing.ablation_curves import errors_by_iteration
 from icl_core.showing.catalogue import CATALOGUE
 from icl_core.showing.expert_training import reward_figure, running_mean
 from icl_core.showing.naming import in_order, method_title
-from icl_core.showing.save import save_figure
+from icl_core.showing.save import numbered_ids, save_figure
 from icl_core.showing.show import show
 from icl_core.showing.style import publication_style
 from tests.showing.synthetic_results import EXPERIMENTS, fitted, make_results
@@ -267,3 +267,13 @@ def test_a_failed_write_leaves_nothing(tmp_path):
     with pytest.raises(RuntimeError):
         save_figure(Broken(), tmp_path / "a.svg")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_ids_in_a_picture_are_numbered_as_they_come():
+    given = (
+        '<g clip-path="url(#p27705836ad)"/><use xlink:href="#m0123456789"/><i id="p27705836ad"/>'
+    )
+    told = '<g clip-path="url(#p0)"/><use xlink:href="#m1"/><i id="p0"/>'
+    assert numbered_ids(given) == told
+    untouched = '<text id="figure_1">a "deadbeef" of e6e6e6e6e6e</text>'
+    assert numbered_ids(untouched) == untouched
