@@ -74,9 +74,12 @@ def test_the_paper_is_what_config_yaml_says():
         "cartpole-mid": 300,
         "highd": 50,
         "exid": 50,
+        "ant": 50,
+        "halfcheetah": 50,
     }
     iterations = {name: e.iterations for name, e in config.experiments.items()}
-    assert (iterations.pop("highd"), iterations.pop("exid")) == (3, 5)
+    assert iterations.pop("highd") == 3
+    assert {iterations.pop(name) for name in ("exid", "ant", "halfcheetah")} == {5}
     assert set(iterations.values()) == {10}
 
 
@@ -86,18 +89,23 @@ def test_a_scale_changes_sizes_only_and_has_the_last_word(scale):
     assert {key.removeprefix("choice_") for key in leaves(overlay)} <= SIZES
     config = resolve(changed(scale=scale), SCHEMA)
     for experiment in config.experiments.values():
-        own = overlay.get("experiments", {}).get(experiment.name, overlay)
+        own = overlay | overlay.get("experiments", {}).get(experiment.name, {})
         rl = experiment.learning["constrained_rl"]
         assert rl["epochs"] == own["learning"]["constrained_rl"]["epochs"]
         expert = experiment.demonstrations["constrained_rl"]
-        assert expert["epochs"] == overlay["demonstrations"]["constrained_rl"]["epochs"]
+        assert expert["epochs"] == own["demonstrations"]["constrained_rl"]["epochs"]
 
 
 @pytest.mark.parametrize("scale", ["quick", "smoke"])
 def test_no_experiment_is_larger_than_the_papers(scale):
     papers, smaller = (resolve(changed(scale=s), SCHEMA).experiments for s in ("paper", scale))
     for name, whole in papers.items():
-        for key, size in (("constrained_rl", "epochs"), ("icl", "iterations")):
+        for key, size in (
+            ("constrained_rl", "epochs"),
+            ("icl", "iterations"),
+            ("gail_constraint", "total_steps"),
+            ("icrl", "iterations"),
+        ):
             assert smaller[name].learning[key][size] <= whole.learning[key][size], name
 
 
@@ -185,7 +193,7 @@ def test_the_order_of_keys_means_nothing():
         ),
         (
             {"scales": {"paper": {"experiments": {"mars": {}}}}},
-            "key scales.paper.experiments.mars is unknown; choose one of cartpole-mid,",
+            "key scales.paper.experiments.mars is unknown; choose one of ant, cartpole-mid,",
         ),
         (
             {"environments": {"gridworld-a": {"slip": 1.5}}},

@@ -18,7 +18,7 @@ from icl_core.learning.resume import Store
 from icl_core.learning.rollouts import roll_out
 from icl_core.randomness import generator
 
-MOST_REPLACEMENTS = 1000  # an expert that needs more is no expert
+SPARE_SETS = 20  # of fresh trajectories; an expert that needs more is no expert
 
 
 @dataclass(frozen=True)
@@ -61,25 +61,32 @@ def _feasible_rollouts(
 ) -> Trajectories:
     """Roll out; while the mean cost exceeds beta, replace the costliest trajectory by a fresh one.
 
-    The fresh ones are taken in the order in which they were rolled out. Where even
-    `MOST_REPLACEMENTS` do not help, the last set is returned: at smoke scale the
-    expert has hardly learned, and the metrics show it.
+    The fresh ones are taken in the order in which they were rolled out, a set at a time. Where
+    even `SPARE_SETS` of them do not help, the last set is returned: at smoke scale the expert has
+    hardly learned, and the metrics show it.
     """
-    pool = roll_out(world, policy, [rng], count)[0]
-    costs = _costs(world, pool)
-    chosen = np.arange(count)
-    if costs.mean() <= world.threshold:
-        return pool
-    spare = roll_out(world, policy, [rng], MOST_REPLACEMENTS)[0]
-    pool = Trajectories(
-        *(np.concatenate(pair) for pair in zip(pool.parts(), spare.parts(), strict=True))
-    )
-    costs = _costs(world, pool)
-    for fresh in range(count, count + MOST_REPLACEMENTS):
-        if costs[chosen].mean() <= world.threshold:
+    kept = roll_out(world, policy, [rng], count)[0]
+    costs = _costs(world, kept)
+    for _ in range(SPARE_SETS):
+        if costs.mean() <= world.threshold:
             break
-        chosen[np.argmax(costs[chosen])] = fresh
-    return pool[chosen]
+        spare = roll_out(world, policy, [rng], count)[0]
+        chosen, costs = _replaced(costs, _costs(world, spare), world.threshold)
+        both = zip(kept.parts(), spare.parts(), strict=True)
+        kept = Trajectories(*(np.concatenate(pair)[chosen] for pair in both))
+    return kept
+
+
+def _replaced(
+    costs: np.ndarray, fresh: np.ndarray, threshold: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Which to keep, numbered through kept ones and fresh ones, and what these cost: (n,) each."""
+    chosen, pooled = np.arange(len(costs)), np.concatenate([costs, fresh])
+    for one in range(len(costs), len(pooled)):
+        if pooled[chosen].mean() <= threshold:
+            break
+        chosen[np.argmax(pooled[chosen])] = one
+    return chosen, pooled[chosen]
 
 
 def _costs(world: World, episodes: Trajectories) -> np.ndarray:

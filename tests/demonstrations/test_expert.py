@@ -58,23 +58,23 @@ def scripted_rollouts(monkeypatch, *batches):
         return given[len(asked) - 1][None]
 
     monkeypatch.setattr(module, "roll_out", roll_out)
-    monkeypatch.setattr(module, "MOST_REPLACEMENTS", len(batches[-1]))
+    monkeypatch.setattr(module, "SPARE_SETS", len(batches) - 1)
     return asked
 
 
 def test_the_costliest_give_way_to_fresh_ones_in_their_order(monkeypatch):
     world = make_world("gridworld-a")  # beta 0.99
-    asked = scripted_rollouts(monkeypatch, [0, 5, 2, 0], [7, 1, 0, 0, 0])
+    asked = scripted_rollouts(monkeypatch, [0, 5, 2, 0], [7, 1, 0, 0])
     kept = _feasible_rollouts(world, None, generator(1, "x"), 4)
     # costs 0 5 2 0 -> the 5 becomes 7 -> becomes 1 -> mean 0.75 keeps beta
     assert names(kept) == [0, 5, 2, 3]
     assert mean_cost(world, kept) == 0.75
-    assert asked == [4, 5]
+    assert asked == [4, 4]
 
 
 def test_demonstrations_that_keep_beta_are_taken_as_they_came(monkeypatch):
     world = make_world("gridworld-a")
-    asked = scripted_rollouts(monkeypatch, [0, 2, 1, 0], [0])
+    asked = scripted_rollouts(monkeypatch, [0, 2, 1, 0], [0] * 4)
     kept = _feasible_rollouts(world, None, generator(1, "x"), 4)
     assert names(kept) == [0, 1, 2, 3]
     assert asked == [4]
@@ -82,19 +82,20 @@ def test_demonstrations_that_keep_beta_are_taken_as_they_came(monkeypatch):
 
 def test_a_hopeless_expert_still_gives_its_last_set(monkeypatch):
     world = make_world("gridworld-a")
-    scripted_rollouts(monkeypatch, [5, 5], [4, 4, 4])
+    asked = scripted_rollouts(monkeypatch, [5, 5], [4, 4], [4, 4])
     kept = _feasible_rollouts(world, None, generator(1, "x"), 2)
     assert len(kept) == 2
     assert mean_cost(world, kept) == 4  # both of the first gave way
+    assert asked == [2, 2, 2]
 
 
 def test_the_last_fresh_one_counts(monkeypatch):
     """The set may keep beta only thanks to the very last replacement."""
     world = make_world("gridworld-a")
-    scripted_rollouts(monkeypatch, [3, 0], [3, 3, 1])
+    scripted_rollouts(monkeypatch, [3, 0], [3, 3], [4, 1])
     kept = _feasible_rollouts(world, None, generator(1, "x"), 2)
     assert mean_cost(world, kept) == 0.5
-    assert names(kept) == [4, 1]
+    assert names(kept) == [5, 1]
 
 
 @pytest.mark.parametrize("name", ["gridworld-a", "gridworld-b"])

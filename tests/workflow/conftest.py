@@ -23,12 +23,13 @@ def cut_down(config: dict) -> dict:
 
     Every rule still runs and every item of the catalogue is still made (test_shape sees to it):
     of a variant one experiment is kept, of slips and thresholds one each, and the baselines
-    learn on one synthetic environment and one of the recorded ones.
+    learn on one synthetic environment, one of the recorded ones and one robot.
     """
     methods = {
         "gridworld-a": ["icl", "gail-constraint", "icrl"],
         "highd": ["icl", "gail-constraint"],
         "exid": ["icl", "icrl"],
+        "halfcheetah": ["icl", "icrl"],
     }
     for name, experiment in config["experiments"].items():
         experiment["methods"] = methods.get(name, ["icl"])
@@ -38,7 +39,7 @@ def cut_down(config: dict) -> dict:
         variant["of"] = variant["of"][:1]
     config["architectures"]["environments"] = ["gridworld-a"]
     once = {"learning": {"icl": {"iterations": 1}}}
-    short = ("gridworld-b", "cartpole-mid", "highd", "exid")
+    short = ("gridworld-b", "cartpole-mid", "highd", "exid", "ant", "halfcheetah")
     short += ("gridworld-a-slip-10", "gridworld-a-beta-299")
     config["scales"]["smoke"]["experiments"] = {name: once for name in short}
     return config

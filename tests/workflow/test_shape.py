@@ -38,11 +38,13 @@ def test_every_scale_resolves(checkout, scale):
     given, variants = CONFIG["experiments"], sum(len(v["of"]) for v in CONFIG["variants"].values())
     methods = collections.Counter(m for own in given.values() for m in own["methods"])
     iterations = dict.fromkeys(given, CONFIG["learning"]["icl"]["iterations"])
-    iterations |= {"highd": 3, "exid": 5}
+    iterations |= {"highd": 3, "exid": 5, "ant": 5, "halfcheetah": 5}
     if scale != "paper":
         iterations = dict.fromkeys(given, config["learning"]["icl"]["iterations"])
+    if scale == "quick":
+        iterations |= {"ant": 2, "halfcheetah": 2}
     adjusted = sum(iterations.values()) + variants * iterations["gridworld-a"]
-    experts = 4 + 3  # three worlds that slip have experts of their own
+    experts = 4 + 2 + 3  # three worlds that slip have experts of their own
     kinds = collections.Counter(item.kind for item in ITEMS)
     assert jobs == {
         **{f"simulate_{name}": 1 for name in ("highd", "exid")},
