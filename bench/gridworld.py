@@ -63,12 +63,12 @@ def line(kind: str, seconds: float, bar: float) -> Row:
     return Row(what, f"{seconds:.0f} s", reference, ratio, f"{bar:.0f} s", seconds <= bar)
 
 
-def paper_settings(root: Path) -> tuple[Experiment, list[int]]:
-    """Gridworld A's settings at paper scale, and the seeds of its first job."""
+def paper_settings(root: Path, name: str = "gridworld-a") -> tuple[Experiment, list[int]]:
+    """An experiment's settings at paper scale, and the seeds of its first job."""
     config = yaml.safe_load((root / "config.yaml").read_text())
     schema = yaml.safe_load((root / "workflow/schemas/config.schema.yaml").read_text())
     resolved = resolve({**config, "scale": "paper"}, schema)
-    return resolved.experiments["gridworld-a"], list(next(iter(resolved.groups.values())))
+    return resolved.experiments[name], list(next(iter(resolved.groups.values())))
 
 
 def estimate(root: Path, baseline: Callable[[], float]) -> tuple[dict[str, float], float]:

@@ -1,0 +1,94 @@
+"""Speed of training robots, beside the bare simulation, and how seeds are best spread over cores.
+
+    .venv/bin/python -m bench.robot_training
+
+An epoch of PPO-Lagrange at paper scale, rollout, costs, updates and log, for stacks of several
+sizes. CPU seconds of this process, in turn with `mj_step` in a loop. The bar is 70 % of bare.
+From the times of the stacks follows how long an epoch of five seeds takes on some cores, one job
+a core, if jobs do not slow each other down.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+os.environ["OMP_NUM_THREADS"] = "1"  # read when NumPy is imported
+
+import numpy as np
+
+from bench.gridworld import paper_settings
+from bench.robots import bare
+from bench.timing import Row, in_turn, table
+from icl_core.environments.robots import AntConstrained, HalfCheetahConstrained, Robot
+from icl_core.learning.constrained_rl import ConstrainedRLSettings
+from icl_core.learning.costs import fresh_constraints
+from icl_core.learning.lagrangian import LagrangianLearner
+from icl_core.learning.networks import sigmoid
+from icl_core.randomness import generators
+from workflow.lib.stage import build
+
+BAR = 0.7  # of the bare simulation's speed
+STACKS = (1, 2, 3, 5)
+SPLITS = {2: [(5,), (3, 2), (1, 1, 1, 1, 1)], 8: [(5,), (3, 2), (2, 2, 1), (1, 1, 1, 1, 1)]}
+REPEATS = 5
+
+
+def main() -> None:
+    """Print the tables of both robots."""
+    root = Path(__file__).resolve().parent.parent
+    for robot in (AntConstrained, HalfCheetahConstrained):
+        experiment, _ = paper_settings(root, robot.name)
+        settings = build(ConstrainedRLSettings, experiment.learning["constrained_rl"])
+        steps = settings.lagrangian.on_policy.steps
+        jobs = [training(robot(), settings, stack) for stack in STACKS]
+        base, *each = in_turn(REPEATS, bare(robot), *jobs)
+        print(f"\n{robot.title}, steps/s of whole epochs")
+        print(table([row(n, seconds, base) for n, seconds in zip(STACKS, each, strict=True)]))
+        epochs = {n: n * steps * seconds for n, seconds in zip(STACKS, each, strict=True)}
+        for cores, splits in SPLITS.items():
+            told = ", ".join(
+                f"{'+'.join(map(str, s))}: {clock(s, epochs, cores):.2f}" for s in splits
+            )
+            print(f"An epoch of five seeds on {cores} cores, seconds by stacks: {told}")
+
+
+def row(stack: int, seconds: float, base: float) -> Row:
+    """A line of the table."""
+    judged = stack == max(STACKS)
+    return Row(
+        f"{stack} stacked seed{'s' if stack > 1 else ''}",
+        f"{1 / seconds:,.0f}",
+        f"{1 / base:,.0f}",
+        f"{base / seconds:.2f}x",
+        f"{BAR:.2f}x" if judged else "",
+        not judged or base / seconds >= BAR,
+    )
+
+
+def training(world: Robot, settings: ConstrainedRLSettings, stack: int) -> Callable[[], float]:
+    """An epoch of so many seeds under some constraint network; the steps that it took."""
+    seeds = range(stack)
+    network = fresh_constraints(world, seeds, (64, 64))
+    learner = LagrangianLearner(
+        world, lambda inputs: sigmoid(network(inputs)[..., 0]), generators(seeds, "p"), settings
+    )
+
+    def run() -> float:
+        learner.epoch()
+        return stack * settings.lagrangian.on_policy.steps
+
+    return run
+
+
+def clock(split: tuple[int, ...], epochs: dict[int, float], cores: int) -> float:
+    """Seconds until all stacks are done, the next one going to the core that is free first."""
+    busy = np.zeros(cores)
+    for stack in split:
+        busy[busy.argmin()] += epochs[stack]
+    return float(busy.max())
+
+
+if __name__ == "__main__":
+    main()
