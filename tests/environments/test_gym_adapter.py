@@ -59,8 +59,10 @@ def test_the_names_are_registered():
         "icl/AntConstrained-v0",
         "icl/HalfCheetahConstrained-v0",
     } == {world.gymnasium_id for world in WORLDS.values()}
-    for world in WORLDS.values():
-        assert gymnasium.spec(world.gymnasium_id).max_episode_steps == world.horizon
+    for name, world in WORLDS.items():
+        spec = gymnasium.spec(world.gymnasium_id)
+        assert (spec.max_episode_steps, spec.kwargs) == (world.horizon, {"world": name})
+        assert world.name == name
 
 
 @pytest.mark.parametrize("settings", [{}, {"render_mode": "rgb_array"}])

@@ -84,6 +84,14 @@ def test_an_edited_reader_reads_again_and_simulates_nothing(editable):
     assert not any(rule in jobs for rule in ("simulate_highd", "read_exid", "expert", "icrl"))
 
 
+def test_an_edited_world_reruns_its_own_experiments(editable):
+    editable.append("icl_core/environments/highd.py", EDIT)
+    jobs = editable.planned()
+    learned = ("density", "constrained_rl", "adjust", "conclude", "gail_constraint")
+    assert all(jobs[rule] == 1 for rule in ("highd_demonstrations", *learned))
+    assert not any(rule in jobs for rule in ("expert", "icrl", "architecture", "read_exid"))
+
+
 @pytest.mark.parametrize(
     ("file", "text"),
     [

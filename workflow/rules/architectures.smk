@@ -13,6 +13,6 @@ rule architecture:
     threads: 1
     params:
         settings=fit_settings,
-        code=code_of("architecture.py"),
+        code=code_in_world("architecture.py"),
     script:
         "../scripts/architecture.py"

@@ -103,7 +103,8 @@ def all_settings(experiment):
 
 def item_code(wildcards):
     """Digest of the code that draws this item and no other."""
-    return code_of("show_item.py", item_of(wildcards).module)
+    worlds = modules_of_worlds(experiments_of(wildcards))
+    return code_of("show_item.py", item_of(wildcards).module, *worlds)
 
 
 def captions():
@@ -138,4 +139,5 @@ def claim_settings(wildcards):
 
 def claims_code():
     """Digest of the code that checks claims: checks are loaded by their names."""
-    return code_of("claims.py", *sorted({check.module for check in CHECKS.values()}))
+    checks = sorted({check.module for check in CHECKS.values()})
+    return code_of("claims.py", *checks, *modules_of_worlds(CONFIG.experiments.values()))

@@ -3,11 +3,13 @@
 import os
 import re
 import sys
+from functools import cache
 from pathlib import Path
 
 import yaml
 from icl_core.code_digest import code_digest
 from icl_core.configuration import fit_settings_of, resolve, stage_settings
+from icl_core.environments import module_of
 from icl_core.errors import InputError
 from workflow.lib.stale_locks import clear_stale_locks
 
@@ -91,9 +93,26 @@ def fit_settings(wildcards):
     return fit_settings_of(CONFIG, wildcards.environment, wildcards.architecture, wildcards.group)
 
 
+@cache
 def code_of(script, *modules):
-    """Digest of a script and of everything of ours that it imports."""
+    """Digest of a script and of everything of ours that it imports; `modules` it loads by name."""
     return code_digest(SCRIPTS / script, [ROOT], modules)
+
+
+def code_in_world(script):
+    """The params function that gives this digest, with the code of the job's own world."""
+
+    def code(wildcards):
+        named = wildcards.get("environment")
+        name = named or CONFIG.experiments[wildcards.experiment].environment
+        return code_of(script, module_of(name))
+
+    return code
+
+
+def modules_of_worlds(experiments):
+    """Where the worlds of some experiments stand."""
+    return sorted({module_of(experiment.environment) for experiment in experiments})
 
 
 def final_of(method):

@@ -17,7 +17,7 @@ rule expert:
     threads: 1
     params:
         settings=settings_of("expert"),
-        code=code_of("expert.py"),
+        code=code_in_world("expert.py"),
     script:
         "../scripts/expert.py"
 
@@ -39,6 +39,6 @@ rule import_demonstrations:
     threads: 1
     params:
         settings=settings_of("import_demonstrations"),
-        code=code_of("import_demonstrations.py"),
+        code=code_in_world("import_demonstrations.py"),
     script:
         "../scripts/import_demonstrations.py"

@@ -22,7 +22,7 @@ rule density:
     threads: 1
     params:
         settings=settings_of("density"),
-        code=code_of("density.py"),
+        code=code_in_world("density.py"),
     script:
         "../scripts/density.py"
 
@@ -41,7 +41,7 @@ rule initial_constraint:
     threads: 1
     params:
         settings=settings_of("initial_constraint"),
-        code=code_of("initial_constraint.py"),
+        code=code_in_world("initial_constraint.py"),
     script:
         "../scripts/initial_constraint.py"
 
@@ -65,7 +65,7 @@ rule constrained_rl:
     threads: 1
     params:
         settings=settings_of("constrained_rl"),
-        code=code_of("constrained_rl.py"),
+        code=code_in_world("constrained_rl.py"),
     script:
         "../scripts/constrained_rl.py"
 
@@ -91,7 +91,7 @@ rule adjust:
     threads: 1
     params:
         settings=settings_of("adjust"),
-        code=code_of("adjust.py"),
+        code=code_in_world("adjust.py"),
     script:
         "../scripts/adjust.py"
 
@@ -113,7 +113,7 @@ rule conclude:
     threads: 1
     params:
         settings=settings_of("conclude"),
-        code=code_of("conclude.py"),
+        code=code_in_world("conclude.py"),
     script:
         "../scripts/conclude.py"
 
@@ -133,7 +133,7 @@ rule gail_constraint:
     threads: 1
     params:
         settings=settings_of("gail_constraint"),
-        code=code_of("gail_constraint.py"),
+        code=code_in_world("gail_constraint.py"),
     script:
         "../scripts/gail_constraint.py"
 
@@ -153,6 +153,6 @@ rule icrl:
     threads: 1
     params:
         settings=settings_of("icrl"),
-        code=code_of("icrl.py"),
+        code=code_in_world("icrl.py"),
     script:
         "../scripts/icrl.py"

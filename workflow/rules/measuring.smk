@@ -20,7 +20,7 @@ rule metrics:
     threads: 1
     params:
         settings=settings_of("metrics"),
-        code=code_of("metrics.py"),
+        code=code_in_world("metrics.py"),
     script:
         "../scripts/metrics.py"
 

@@ -75,7 +75,7 @@ rule highd_demonstrations:
     threads: 1
     params:
         settings=settings_of("highd_demonstrations"),
-        code=code_of("highd_demonstrations.py"),
+        code=code_in_world("highd_demonstrations.py"),
     script:
         "../scripts/highd_demonstrations.py"
 
@@ -154,6 +154,6 @@ rule exid_demonstrations:
     threads: 1
     params:
         settings=settings_of("exid_demonstrations"),
-        code=code_of("exid_demonstrations.py"),
+        code=code_in_world("exid_demonstrations.py"),
     script:
         "../scripts/exid_demonstrations.py"
