@@ -33,7 +33,7 @@ def cut_down(config: dict) -> dict:
     }
     for name, experiment in config["experiments"].items():
         experiment["methods"] = methods.get(name, ["icl"])
-    for name in ("slip-30", "slip-50", "beta-599"):
+    for name in ("slip-30", "slip-50", "beta-599", "penalty-1-5"):
         del config["variants"][name]
     for variant in config["variants"].values():
         variant["of"] = variant["of"][:1]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
-from icl_core.measuring.claims.evidence import Evidence, mean_of
+from icl_core.measuring.claims.evidence import Evidence, difference_of_means, mean_of
 from icl_core.measuring.claims.verdicts import Effect
 
 SWING = 0.1  # of the multiplier's range: what is smaller is noise and no swing
@@ -40,6 +40,20 @@ def satisfaction_holds(evidence: Evidence, margin: float) -> list[Effect]:
     return [evidence.effect(evidence.title(name), unit, lambda g: margin - mean_of(g), [falls])]
 
 
+def satisfaction_is_higher(evidence: Evidence) -> list[Effect]:
+    """In the last quarter more demonstrations keep the constraint in the first experiment.
+
+    Both learn from the same demonstrations, so the same seeds are compared.
+    """
+    first, second = evidence.experiments
+    ends = [_ends(evidence, name) for name in (first, second)]
+    seeds = sorted(ends[0].keys() & ends[1].keys())
+    groups = [[end[seed] for seed in seeds] for end in reversed(ends)]
+    part = f"{evidence.title(first)}, against {evidence.title(second)}"
+    unit = "share of demonstrations, difference of means"
+    return [evidence.effect(part, unit, difference_of_means, groups, paired=True)]
+
+
 def parts_agents_from_experts(evidence: Evidence) -> list[Effect]:
     """In the first adjustment J_mix less J_E grows: agents are told apart from the expert."""
     (name,) = evidence.experiments
@@ -70,9 +84,21 @@ def _falls(evidence: Evidence, name: str) -> list[float]:
     falls = []
     for log in evidence.adjustments(name).values():
         values = _joined(log, "expert_satisfaction")
-        part = max(1, len(values) // PART)
-        falls.append(values[:part].mean() - values[-part:].mean())
+        falls.append(values[: _part(values)].mean() - values[-_part(values) :].mean())
     return falls
+
+
+def _ends(evidence: Evidence, name: str) -> dict[int, float]:
+    """The share of demonstrations that keep the constraint in the last quarter, by seed."""
+    found = {}
+    for seed, log in evidence.adjustments(name).items():
+        values = _joined(log, "expert_satisfaction")
+        found[seed] = values[-_part(values) :].mean()
+    return found
+
+
+def _part(values: np.ndarray) -> int:
+    return max(1, len(values) // PART)
 
 
 def _joined(log: list[pa.Table], column: str) -> np.ndarray:

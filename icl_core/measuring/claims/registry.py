@@ -91,6 +91,7 @@ CHECKS: dict[str, Check] = {
         "multiplier_oscillates",
         "satisfaction_falls",
         "satisfaction_holds",
+        "satisfaction_is_higher",
         "parts_agents_from_experts",
     ),
     **_checks("on_training", (TRAINING,), "expert_earns", "expert_violates_less"),

@@ -133,10 +133,14 @@ class MadeUp(Evidence):
                 fall = {1: 0.5, -1: -0.5, 0: 0.02 * wobble}[self.lean]
                 if self.claim.check == "satisfaction_holds":
                     fall = {1: -0.1, -1: 0.5, 0: margin / 0.75 + 0.02 * wobble}[self.lean]
+                level = 0.6
+                if self.claim.check == "satisfaction_is_higher":
+                    fall, lower = 0.2, experiment != self.experiments[0]
+                    level = 0.7 - 0.2 * self.lean * lower + 0.02 * wobble
                 gap = (self.lean + 0.1 * wobble) * steps / 400
                 columns = {
                     "multiplier": 1 + np.sin(2 * np.pi * turns * steps / 400),
-                    "expert_satisfaction": 0.6 - fall * done,
+                    "expert_satisfaction": level - fall * done,
                     "agent_value": gap,
                     "expert_value": np.zeros(400),
                 }
