@@ -11,16 +11,17 @@ from icl_core.showing.catalogue.item import (
     TIMES_OF_METHODS,
     TRAINING,
 )
+from workflow.lib.finished import experiments_shown
 
 CLAIMS = os.path.relpath(ROOT / "docs/claims.yaml")
 
 
 def shown(kind):
-    """Names of the figures or tables of which at least one experiment is configured."""
+    """Names of the figures or tables that have something to show."""
     return [
         name
         for name, item in CATALOGUE.items()
-        if item.kind == kind and set(item.experiments) & set(CONFIG.experiments)
+        if item.kind == kind and experiments_shown(item, CONFIG)
     ]
 
 
@@ -30,22 +31,23 @@ def item_of(wildcards):
 
 
 def item_inputs(wildcards):
-    """What the item is made from, for those of its experiments that are configured."""
+    """What the item is made from, for those of its experiments that it shows."""
     item, known = item_of(wildcards), experiments_of(wildcards)
     made = [f"{RESULTS}/{p}" for needed in item.needs for e in known for p in expanded(needed, e)]
     return made + scenes(known)
 
 
 def experiments_of(wildcards):
-    """The experiments of an item that are configured."""
-    names = item_of(wildcards).experiments
-    return [CONFIG.experiments[name] for name in names if name in CONFIG.experiments]
+    """The experiments of an item that it shows."""
+    return experiments_shown(item_of(wildcards), CONFIG)
 
 
 def expanded(pattern, experiment):
     """The paths of one of the catalogue's patterns, for one experiment."""
     if pattern == METRICS:
         return [pattern]
+    if "{experiment}/icl/" in pattern and "icl" not in experiment.methods:
+        return []
     if pattern in (TRAINING, DEMONSTRATIONS):
         # An expert that was not trained here has no training curve.
         missing = pattern == TRAINING and not CONFIG.experiments[experiment.demonstrator].generated
@@ -119,21 +121,22 @@ def page_layout():
 
 
 def claim_inputs(wildcards):
-    """What the checks read, for those of the claims' experiments that are configured."""
+    """What the checks read, for those of the claims' experiments that learn something."""
+    known = {e.name: e for e in LEARNED}
     wanted = {
         (pattern, name)
         for claim in checked(read_claims, CLAIMS)
         for pattern in CHECKS[claim.check].needs
         for name in claim.experiments
-        if name in CONFIG.experiments
+        if name in known
     }
-    paths = {p for pattern, name in wanted for p in expanded(pattern, CONFIG.experiments[name])}
+    paths = {p for pattern, name in wanted for p in expanded(pattern, known[name])}
     return [f"{RESULTS}/{path}" for path in sorted(paths)]
 
 
 def claim_settings(wildcards):
     """What the verdicts depend on besides the inputs."""
-    worlds = {name: world_settings(e) for name, e in CONFIG.experiments.items()}
+    worlds = {e.name: world_settings(e) for e in LEARNED}
     return {"scale": CONFIG.scale, "worlds": worlds}
 
 

@@ -6,7 +6,7 @@ rule claims:
         claim_inputs,
         claims=CLAIMS,
         metrics=f"{RESULTS}/metrics.parquet",
-        scenes=scenes(CONFIG.experiments.values()),
+        scenes=scenes(LEARNED),
     output:
         parquet=f"{RESULTS}/claims.parquet",
         csv=f"{RESULTS}/claims.csv",

@@ -11,6 +11,7 @@ from icl_core.code_digest import code_digest
 from icl_core.configuration import fit_settings_of, resolve, stage_settings
 from icl_core.environments import module_of
 from icl_core.errors import InputError
+from workflow.lib.finished import METRICS_OF_RUN, only_finished
 from workflow.lib.stale_locks import clear_stale_locks
 
 ROOT = Path(workflow.basedir)
@@ -49,6 +50,8 @@ CONFIG = checked(
     resolve, config, yaml.safe_load((ROOT / "workflow/schemas/config.schema.yaml").read_text())
 )
 RESULTS = f"results/{CONFIG.scale}"
+if config["only_finished"]:
+    CONFIG = only_finished(CONFIG, Path(RESULTS))
 LOGS = f"{RESULTS}/logs"
 BENCHMARKS = f"{RESULTS}/benchmarks"
 RECORDINGS = f"{RESULTS}/recordings"
@@ -60,6 +63,7 @@ RECORDED = {
     name: [e.name for e in CONFIG.experiments.values() if e.environment == name and e.recorded]
     for name in ("highd", "exid")
 }
+LEARNED = [e for e in CONFIG.experiments.values() if e.methods]
 GENERATED = [e.name for e in CONFIG.experiments.values() if e.generated]
 
 if workflow.is_main_process:
@@ -196,7 +200,7 @@ def imported_file(wildcards):
 def metrics_of_all_runs(wildcards):
     """The metrics of every group of seeds of every experiment and method."""
     return [
-        f"{RESULTS}/runs/{e.name}/{method}/seeds-{group}/metrics.parquet"
+        f"{RESULTS}/{METRICS_OF_RUN.format(experiment=e.name, method=method, group=group)}"
         for e in CONFIG.experiments.values()
         for method in e.methods
         for group in CONFIG.groups

@@ -69,7 +69,7 @@ rule results:
         claims=rules.claims.output,
         figures=expand(rules.figure.output, figure=shown("figure")),
         tables=expand(rules.table.output, table=shown("table")),
-        films=rules.animation.output if RECORDED["highd"] else [],
+        films=rules.animation.output if any(e.name in RECORDED["highd"] for e in LEARNED) else [],
 
 
 rule report_page:
@@ -78,7 +78,7 @@ rule report_page:
         claims=rules.claims.output.parquet,
         captions=captions(),
         layout=page_layout(),
-        scenes=scenes(CONFIG.experiments.values()),
+        scenes=scenes(LEARNED),
     output:
         f"{RESULTS}/report.html",
     log:

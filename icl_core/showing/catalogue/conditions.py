@@ -11,7 +11,9 @@ ALL = PENALTY + LAGRANGE
 SETTINGS = "Settings and times"
 
 
-def _settings(number: int, slug: str, title: str, experiments: tuple[str, ...] = ALL) -> Item:
+def _settings(
+    number: int, slug: str, title: str, method: str = "", experiments: tuple[str, ...] = ALL
+) -> Item:
     return Item(
         "table",
         number,
@@ -21,6 +23,7 @@ def _settings(number: int, slug: str, title: str, experiments: tuple[str, ...] =
         (),
         experiments,
         f"icl_core.showing.settings_tables:{slug.replace('-', '_')}_table",
+        method=method,
         told_settings=True,
     )
 
@@ -40,10 +43,10 @@ def _architectures(number: int, slug: str, title: str) -> Item:
 
 CONDITIONS = (
     _settings(7, "common", "Settings that methods share"),
-    _settings(8, "gail-constraint", "Settings of GAIL-Constraint"),
-    _settings(9, "icrl", "Settings of ICRL"),
-    _settings(10, "icl", "Settings of ICL with PPO-penalty", PENALTY),
-    _settings(11, "icl-lagrange", "Settings of ICL with PPO-Lagrange", LAGRANGE),
+    _settings(8, "gail-constraint", "Settings of GAIL-Constraint", "gail-constraint"),
+    _settings(9, "icrl", "Settings of ICRL", "icrl"),
+    _settings(10, "icl", "Settings of ICL with PPO-penalty", "icl", PENALTY),
+    _settings(11, "icl-lagrange", "Settings of ICL with PPO-Lagrange", "icl", LAGRANGE),
     Item(
         "table",
         12,

@@ -57,6 +57,8 @@ class Item:
     experiments: tuple[str, ...]
     address: str  # "module:function" of what draws it
     suffix: str = ""  # "b": ours, beside the paper's item of that number
+    method: str = ""  # the one method that it is about
+    fewest: int = 1  # experiments: a comparison of fewer shows nothing
     told_settings: bool = False  # whether it shows the settings of its experiments
 
     @property

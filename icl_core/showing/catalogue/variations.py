@@ -29,6 +29,8 @@ def _thresholds(number: int, experiment: str, title: str) -> Item:
         (ICL_CONSTRAINT,),
         (experiment, f"{experiment}-beta-299", f"{experiment}-beta-599"),
         "icl_core.showing.sweep_maps:thresholds_figure",
+        method="icl",
+        fewest=2,
     )
 
 
@@ -42,6 +44,7 @@ VARIATIONS = (
         (DEMONSTRATIONS, *FIRST_CONSTRAINTS, FIRST_POLICY),
         ("gridworld-a",),
         "icl_core.showing.direction:direction_figure",
+        method="icl",
     ),
     Item(
         "figure",
@@ -52,6 +55,7 @@ VARIATIONS = (
         (METRICS,),
         tuple(f"{name}-{ablation}" for name in SYNTHETIC for ablation in ABLATIONS),
         "icl_core.showing.ablation_curves:ablations_figure",
+        method="icl",
     ),
     Item(
         "table",
@@ -62,6 +66,8 @@ VARIATIONS = (
         (METRICS,),
         SLIPS,
         "icl_core.showing.results_table:slip_cmse_table",
+        method="icl",
+        fewest=2,
     ),
     Item(
         "table",
@@ -72,6 +78,8 @@ VARIATIONS = (
         (METRICS,),
         SLIPS,
         "icl_core.showing.results_table:slip_nad_table",
+        method="icl",
+        fewest=2,
     ),
     Item(
         "figure",
@@ -82,6 +90,8 @@ VARIATIONS = (
         (ICL_CONSTRAINT,),
         SLIPS,
         "icl_core.showing.sweep_maps:slips_figure",
+        method="icl",
+        fewest=2,
     ),
     Item(
         "figure",
@@ -92,6 +102,8 @@ VARIATIONS = (
         (ICL_CONSTRAINT, ADJUSTMENTS),
         ("gridworld-a-lagrangian", "gridworld-a-all-iterations"),
         "icl_core.showing.lagrangian:lagrangian_figure",
+        method="icl",
+        fewest=2,
     ),
     *(_thresholds(8 + k, name, f"Gridworld ({'AB'[k]})") for k, name in enumerate(GRIDWORLDS)),
 )

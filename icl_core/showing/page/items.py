@@ -53,13 +53,18 @@ def read_item(
     return Shown(
         item,
         caption_text(captions / item.caption),
-        f"snakemake --cores 1 --config scale={scale} -- results/{scale}/{item.outputs[0]}",
+        command_of(item, scale),
         item.outputs,
         _provenance(folder / item.provenance),
         picture=data_address(*files) if item.kind == "figure" else "",
         grid=read_grid(files[0]) if item.kind == "table" else None,
         simulated=not item.told_settings and not simulated.isdisjoint(item.experiments),
     )
+
+
+def command_of(item: Item, scale: str) -> str:
+    """What makes an item again."""
+    return f"snakemake --cores 1 --config scale={scale} -- results/{scale}/{item.outputs[0]}"
 
 
 def caption_text(path: str | os.PathLike) -> str:

@@ -13,7 +13,7 @@ from icl_core.measuring.claims.verdicts import VERDICTS
 from icl_core.showing.catalogue import paper
 from icl_core.showing.naming import ENVIRONMENTS
 from icl_core.showing.page import verdicts
-from icl_core.showing.page.items import Shown, in_papers_order, read_item
+from icl_core.showing.page.items import in_papers_order, read_item
 
 SCALES = {
     "quick": "a sketch: few seeds and short training. The numbers show the shape of things and "
@@ -55,7 +55,7 @@ def make_page(
             tables=in_papers_order(one for one in shown if one.item.kind == "table"),
             figures=in_papers_order(one for one in shown if one.item.kind == "figure"),
             anchors={one.item.label: one.item.id for one in shown},
-            missing=_missing(shown),
+            missing=missing_of_paper(one.item.label for one in shown),
             packages=next((one.provenance.packages for one in shown), ()),
         )
     )
@@ -63,9 +63,9 @@ def make_page(
         temporary.write_text(text, encoding="utf-8")
 
 
-def _missing(shown: Sequence[Shown]) -> list[tuple[str, str]]:
-    """What the paper has and this run has not."""
-    made = {one.item.label for one in shown}
+def missing_of_paper(labels: Iterable[str]) -> list[tuple[str, str]]:
+    """What the paper has and is not among `labels` ("Table 1"): labels and titles."""
+    made = set(labels)
     every = [(f"Table {n}", title) for n, title in paper.TABLES.items()]
     every += [(f"Figure {n}", title) for n, title in paper.FIGURES.items()]
     return [(label, title) for label, title in every if label not in made]
