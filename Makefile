@@ -2,16 +2,18 @@
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 CORES ?= $(shell $(PYTHON) -c "import os; print(os.cpu_count())")
+SCALE ?= paper
 VENV := .venv
 SNAKEMAKE := $(VENV)/bin/snakemake --cores $(CORES)
 READY := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help demo paper test bench lock
+.PHONY: help demo paper publish test bench lock
 
 help: ## Say what there is
 	@echo "make demo            every table and figure at scale quick, in minutes"
 	@echo "make paper CORES=8   the same with the paper's sizes and five seeds"
+	@echo "make publish         what has been run so far at the paper's scale into docs/results/"
 	@echo "make test            format, lint, unit, workflow and smoke tests"
 	@echo "make bench           how fast the learner is, as ratios"
 	@echo "make lock            write requirements.lock again from requirements.in"
@@ -24,6 +26,9 @@ demo: $(READY)
 paper: $(READY)
 	@$(VENV)/bin/python -m workflow.lib.forecast run paper $(CORES)
 	@echo "The report: $(CURDIR)/results/paper/report.html"
+
+publish: $(READY)
+	@$(VENV)/bin/python -m workflow.lib.publish $(SCALE) $(CORES)
 
 test: $(READY)
 	$(VENV)/bin/ruff format --check .

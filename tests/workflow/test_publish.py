@@ -1,0 +1,206 @@
+"""What is published: all that is finished, nothing else, and why the rest is missing."""
+
+import csv
+import os
+import re
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from icl_core.artifacts import write_table, write_tensors
+from icl_core.errors import InputError
+from icl_core.measuring.claims.telling import as_markdown
+from icl_core.measuring.metrics import metric_rows
+from icl_core.showing.catalogue import CATALOGUE
+from icl_core.showing.page.items import caption_text
+from tests.showing.page.made_up import claims, make_results
+from workflow.lib import publish
+from workflow.lib.publishing import making
+from workflow.lib.publishing.files import picture, replace_folder
+
+ROOT = Path(__file__).parents[2]
+# With ICL on Gridworld (A) and GAIL-Constraint on CartPole (MR) alone: figures of one of them,
+# and what has room for both. No sweep, no driving, no ICRL.
+TABLES = {"01", "01b", "02", "02b", "07", "08", "10", "12"}
+FIGURES = {"01", "03", "04", "12", "16", "17", "20", "21"}
+
+
+def learn(root, experiment, method, provenance=None):
+    """What a finished run leaves, as far as publishing reads it."""
+    folder = root / "results/quick/runs" / experiment / method / "seeds-1-2"
+    told = provenance or {"code": "0ld", "seeds": [1, 2], "packages": {"numpy": "1.0"}}
+    table = metric_rows(experiment, experiment, method, "nad", [1, 2], [0.1, 0.2], 4, True)
+    write_table(folder / "metrics.parquet", table, told)
+    write_tensors(folder / "final/constraint.safetensors", {"a": np.zeros(1)}, told)
+
+
+@pytest.fixture
+def root(tmp_path):
+    """The code of this repository with made-up results: files of all items, two runs finished."""
+    root = tmp_path / "checkout"
+    root.mkdir()
+    for part in ("config.yaml", "icl_core", "workflow"):
+        (root / part).symlink_to(ROOT / part)
+    results = root / "results/quick"
+    make_results(results)
+    learn(root, "gridworld-a", "icl")
+    learn(root, "cartpole-mr", "gail-constraint")
+    (results / "runs/gridworld-a/icrl").mkdir()
+    (results / "claims.md").write_text(as_markdown(claims(), "quick"))
+    (results / "claims.csv").write_text("id\n")
+    write_table(results / "metrics.parquet", claims(), {"code": "c0de", "inputs": {"one": "ab"}})
+    for job, seconds in (("adjust/gridworld-a/seeds-1-2/iteration-01", 8.0), ("table/table-01", 9)):
+        path = results / "benchmarks" / f"{job}.tsv"
+        path.parent.mkdir(parents=True)
+        path.write_text(f"s\tcpu_time\n10.0\t{seconds}\n")
+    return root
+
+
+def published(root, output="docs/results"):
+    publish.publish(root, "quick", root / output)
+    folder = root / output
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
+
+
+def test_what_is_finished_is_published_and_nothing_else(root):
+    files = published(root)
+    kinds = [re.match(r"(table|figure)s/\1-(\d+b?)", name) for name in files]
+    found = {(match[1], match[2]) for match in kinds if match}
+    assert found == {("table", n) for n in TABLES} | {("figure", n) for n in FIGURES}
+    for name, content in files.items():
+        original = root / "results/quick" / name
+        if name not in ("README.md", "provenance.md", "cpu-seconds.csv"):
+            assert content == original.read_bytes()
+    rows = list(csv.reader(files["cpu-seconds.csv"].decode().splitlines()))
+    assert rows[1:] == [["adjust/gridworld-a", "1", "8.0", "10.0"]]  # drawing does not count
+
+
+def test_the_page_shows_everything_and_says_what_is_missing_and_why(root):
+    files = published(root)
+    text = files["README.md"].decode()
+    assert "1 reproduced, 1 not reproduced, 1 not run of 3." in text
+    links = re.findall(r"\]\(([^)#]+)\)", text)
+    assert set(links) <= set(files)
+    assert {name for name in files if "/" in name} <= set(links)
+    for name in ("table-01-cmse", "figure-16-constraint-gridworld-a"):
+        item = CATALOGUE[name]
+        assert caption_text(ROOT / "workflow/report" / item.caption) in text
+        assert (
+            f"`snakemake --cores 1 --config scale=quick -- results/quick/{item.outputs[0]}`" in text
+        )
+    assert "| gridworld-a | ICRL | begun, not finished |" in text
+    assert "| gridworld-b | ICL | not begun |" in text
+    assert "| gridworld-a | ICL |" not in text
+    assert "| Figure 2 | Constraint function, HighD | not finished: highd |" in text
+    assert (
+        "| Figure 8 | Thresholds, Gridworld (A) | not finished: ICL on gridworld-a-beta-299" in text
+    )
+    assert "| Table 13 | What networks of several widths can hold | not fitted: networks" in text
+    assert "a sketch" in text  # scale quick must not pass for the paper's
+    assert "numpy 1.0 and 2.4" in text  # the runs' and the items'
+    assert "summary.md" not in text  # there is none
+
+
+def test_provenance_names_code_and_files(root):
+    own = {"code": making.code_digest(ROOT / "workflow/scripts/conclude.py", [ROOT]), "seeds": [1]}
+    learn(root, "gridworld-a", "icl", own)
+    text = published(root)["provenance.md"].decode()
+    assert f"| gridworld-a | ICL | 1 | `{own['code'][:12]}` | the same |" in text
+    assert "| cartpole-mr | GAIL-Constraint | 1, 2 | `0ld` | another |" in text
+    number = re.search(r"\| (\d+) \| results/quick/for-figure-16 \| `abababababab` \|", text)[1]
+    assert f"| Figure 16 | `c0de` | {number} |" in text
+
+
+def test_equal_results_give_equal_bytes_and_leftovers_go(root):
+    first = published(root)
+    assert published(root, "docs/again") == first
+    folder = root / "docs/results"
+    (folder / "summary.md").write_text("By hand.")
+    (folder / "old").mkdir()
+    (folder / "old/figure.svg").write_text("no longer made")
+    second = published(root)
+    assert second.pop("summary.md") == b"By hand."
+    assert b"(summary.md)" in second.pop("README.md")
+    assert second.keys() == first.keys() - {"README.md"}
+    assert not (folder / "old").exists()
+
+
+def test_without_a_run_one_sentence_is_told(tmp_path, root):
+    with pytest.raises(InputError, match="expected at least one finished run"):
+        publish.publish(tmp_path, "paper", tmp_path / "docs")
+    (root / "results/quick/claims.md").unlink()
+    with pytest.raises(InputError, match=r"claims\.md: expected the verdicts"):
+        published(root)
+
+
+def test_too_much_is_refused_before_anything_is_touched(tmp_path):
+    (tmp_path / "kept.md").write_text("as it was")
+    with pytest.raises(InputError, match=r"at most 1e-05 MB, found 0\.0 MB, .* are large\.svg"):
+        replace_folder(tmp_path, {"large.svg": b"a" * 20, "small": b"b"}, limit=10)
+    assert os.listdir(tmp_path) == ["kept.md"]
+
+
+def test_a_large_figure_is_published_as_a_smaller_png(tmp_path):
+    svg, png = tmp_path / "a.svg", tmp_path / "a.png"
+    Image.new("RGB", (2000, 500)).save(png)
+    svg.write_bytes(b"s" * 300_001)
+    kind, content = picture(svg, png)
+    (tmp_path / "b.png").write_bytes(content)
+    with Image.open(tmp_path / "b.png") as image:
+        assert (kind, image.size) == ("png", (1400, 350))
+    svg.write_bytes(b"s" * 300_000)
+    assert picture(svg, png) == ("svg", b"s" * 300_000)
+
+
+def test_the_commit_is_that_of_the_code(tmp_path):
+    def git(*arguments):
+        who = ["-c", "user.name=a", "-c", "user.email=a@b"]
+        done = subprocess.run(
+            ["git", *who, *arguments], cwd=tmp_path, check=True, capture_output=True, text=True
+        )
+        return done.stdout.strip()
+
+    git("init", "-q")
+    for name in ("config.yaml", "README.md"):
+        (tmp_path / name).write_text("text")
+        git("add", name)
+        git("commit", "-qm", name)
+    code = git("rev-parse", "HEAD~1")
+    assert making.commit(tmp_path) == f"`{code}`"
+    (tmp_path / "config.yaml").write_text("other")
+    assert making.commit(tmp_path) == f"`{code}`, with uncommitted changes"
+
+
+def test_only_what_is_finished_is_planned(checkout):
+    """A dry run over empty files: ICL on Gridworld (A) is finished, and its demonstrations are."""
+    results = checkout.path / "results/smoke"
+    run = "runs/gridworld-a/icl/seeds-1-2"
+    one = ("constraint.safetensors", "policy.safetensors", "adjustment.parquet")
+    files = [f"{run}/iteration-{i:02d}/{name}" for i in range(3) for name in one]
+    final = ("constraint.safetensors", "rollouts.parquet", "training.parquet")
+    files += [f"{run}/metrics.parquet", *(f"{run}/final/{name}" for name in final)]
+    files += [f"demonstrations/gridworld-a/{n}.parquet" for n in ("training", "trajectories")]
+    rules = ("density", "initial_constraint", "conclude")
+    files += [f"benchmarks/{rule}/gridworld-a/seeds-1-2.tsv" for rule in rules]
+    files += [
+        f"benchmarks/{rule}/gridworld-a/seeds-1-2/iteration-{i:02d}.tsv"
+        for rule in ("constrained_rl", "adjust")
+        for i in (1, 2)
+    ]
+    for name in files:
+        (results / name).parent.mkdir(parents=True, exist_ok=True)
+        (results / name).touch()
+    given = ("--config", "scale=smoke", "only_finished=True", "--allowed-rules", *publish.RULES)
+    jobs = checkout.planned(*given, "--", "all")
+    assert jobs == {
+        "collect_metrics": 1,
+        "figure": len(FIGURES - {"20", "21"}),
+        "table": len(TABLES - {"08"}),
+    }

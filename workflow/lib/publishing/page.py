@@ -1,0 +1,163 @@
+"""docs/results/README.md: verdicts, tables, figures, what is missing, how it was made.
+
+Every number comes from a file of the run. What we make of them stands in summary.md, by hand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from icl_core.showing.catalogue import Item
+from icl_core.showing.naming import ENVIRONMENTS
+from icl_core.showing.page.items import caption_text, command_of
+from icl_core.showing.page.make import SCALES
+from icl_core.showing.save import markdown_rows
+from icl_core.showing.training_times import duration
+from workflow.lib.publishing import costs, making, missing
+from workflow.lib.publishing.run import Run
+
+
+def readme(run: Run, pictures: Mapping[str, str], has_summary: bool) -> str:
+    """The page; `pictures` are the files of the figures, by name."""
+    parts = [
+        _head(run, has_summary),
+        _claims(run),
+        _tables(run),
+        _figures(run, pictures),
+        _missing(run),
+        _making(run),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _head(run: Run, has_summary: bool) -> str:
+    wanted = sum(len(one.methods) for one in run.wanted.experiments.values())
+    told = [f"# Results at scale {run.scale}"]
+    if has_summary:
+        told.append(
+            "**Read first: [summary.md](summary.md)**, what was reproduced, what was not, and "
+            "what was not run."
+        )
+    if run.scale in SCALES:
+        told.append(f"**This scale is {SCALES[run.scale]}**")
+    told.append(
+        f"{len(run.learned)} of {wanted} runs are finished (a run: one method on one experiment, "
+        f"{_count(_seeds(run), 'seed')}). {_simulated(run)}"
+        "`make publish` writes this page from the files of the run and replaces it: no number "
+        "here was entered by hand."
+    )
+    places = ("Claims", "Tables", "Figures", "What is missing", "How it was made")
+    told.append(
+        " · ".join(f"[{place}](#{place.lower().replace(' ', '-')})" for place in places)
+        + " · [metrics.parquet](metrics.parquet): every metric of every seed and iteration"
+    )
+    return "\n\n".join(told)
+
+
+def _simulated(run: Run) -> str:
+    names = [ENVIRONMENTS[name] for name in ENVIRONMENTS if name in run.simulated]
+    if not names:
+        return ""
+    return f"{' and '.join(names)}: on simulated traffic in place of the licensed recordings. "
+
+
+def _claims(run: Run) -> str:
+    return f"## Claims\n\n{_body((run.results / 'claims.md').read_text('utf-8'))}"
+
+
+def _tables(run: Run) -> str:
+    told = [
+        "## Tables",
+        "The paper's values stand beside ours; a dash is what was not run, or what the paper does "
+        "not tell. The command below each makes it again and, first, all that it needs; with "
+        "`only_finished=True` after the scale, of what has been learned so far.",
+    ]
+    for item in run.items:
+        if item.kind == "table":
+            csv, markdown = item.outputs
+            table = _body((run.results / markdown).read_text("utf-8"))
+            files = f"[CSV]({csv}), [Markdown]({markdown})"
+            told += [_title(item), _caption(run, item), table, _again(run, item, files)]
+    return "\n\n".join(told)
+
+
+def _figures(run: Run, pictures: Mapping[str, str]) -> str:
+    told = ["## Figures"]
+    for item in run.items:
+        if item.kind == "figure":
+            image = f"![{item.label}: {item.title}]({pictures[item.name]})"
+            told += [_title(item), image, _caption(run, item), _again(run, item)]
+    return "\n\n".join(told)
+
+
+def _title(item: Item) -> str:
+    return f"### {item.label}. {item.title}"
+
+
+def _caption(run: Run, item: Item) -> str:
+    text = caption_text(run.root / "workflow/report" / item.caption)
+    return f"{text} **On simulated traffic.**" if run.on_simulated_traffic(item) else text
+
+
+def _again(run: Run, item: Item, files: str = "") -> str:
+    return f"{files}{' · ' if files else ''}`{command_of(item, run.scale)}`"
+
+
+def _body(markdown: str) -> str:
+    """A Markdown file without its title."""
+    return markdown.partition("\n")[2].strip()
+
+
+def _missing(run: Run) -> str:
+    told = ["## What is missing"]
+    runs, items = missing.missing_runs(run), missing.missing_items(run)
+    told.append(_section(f"Runs of config.yaml: {len(runs)} not finished.", runs, _RUN))
+    told.append(_section(f"Items that we make: {len(items)} not in this run.", items, _ITEM))
+    never = missing.not_in_catalogue()
+    text = f"Items of the paper: {len(never)} that nothing in this project makes yet."
+    told.append(_section(text, never, _ITEM[:2]))
+    return "\n\n".join(told)
+
+
+_RUN = ("Experiment", "Method", "State")
+_ITEM = ("Item", "What it shows", "Why")
+
+
+def _section(text: str, rows: Sequence[Sequence[str]], head: Sequence[str]) -> str:
+    if not rows:
+        return text
+    return f"{text}\n\n{markdown_rows([head, ['---'] * len(head), *rows])}"
+
+
+def _making(run: Run) -> str:
+    first, last = making.dates(run)
+    taken = costs.by_kind(run.results)
+    cpu = sum(row[2] for row in taken)
+    days = first if first == last else f"{first} to {last}"
+    versions = ", ".join(f"{name} {number}" for name, number in making.packages(run).items())
+    jobs = sum(row[1] for row in taken)
+    return "\n".join(
+        [
+            "## How it was made",
+            "",
+            f"- Runs finished: {days} (UTC, by the dates of their files).",
+            f"- Code of this page: commit {making.commit(run.root)}. Which code made which file: "
+            "[provenance.md](provenance.md).",
+            f"- CPU time: {duration(cpu)} ({cpu:,.0f} s) for {jobs} jobs that have ended, drawing "
+            "not counted; by rule and experiment: [cpu-seconds.csv](cpu-seconds.csv). A job that "
+            "was killed and went on counts from where it went on.",
+            f"- Machine on which this page was written: {making.machine()}. Each job uses one "
+            "core.",
+            f"- Packages, as the files themselves tell: {versions}.",
+            f"- The whole again: `snakemake --cores 8 all --config "
+            f"scale={run.scale}`, then `make publish SCALE={run.scale}`.",
+        ]
+    )
+
+
+def _seeds(run: Run) -> int:
+    return sum(len(group) for group in run.wanted.groups.values())
+
+
+def _count(number: int, word: str) -> str:
+    return f"{number} {word}" if number == 1 else f"{number} {word}s"

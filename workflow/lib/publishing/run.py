@@ -1,0 +1,67 @@
+"""A run as it is published: its configuration, and what of it is there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import yaml
+
+from icl_core.configuration import Configuration, resolve
+from icl_core.errors import InputError
+from icl_core.showing.catalogue import ITEMS, Item
+from icl_core.showing.recordings import is_simulated
+from workflow.lib.finished import experiments_shown, only_finished
+
+
+@dataclass(frozen=True)
+class Run:
+    """The results of a scale, seen from the checkout that made them."""
+
+    root: Path  # the checkout
+    results: Path
+    wanted: Configuration  # all that config.yaml asks for
+    done: Configuration  # what of it is finished
+    items: tuple[Item, ...]  # that there are, in the paper's order
+    simulated: frozenset[str]  # environments whose traffic is
+
+    @property
+    def scale(self) -> str:
+        return self.wanted.scale
+
+    @property
+    def learned(self) -> list[tuple[str, str]]:
+        """Experiments and methods that are finished."""
+        return [(e.name, m) for e in self.done.experiments.values() for m in e.methods]
+
+    def on_simulated_traffic(self, item: Item) -> bool:
+        return not item.told_settings and not self.simulated.isdisjoint(item.experiments)
+
+
+def read_run(root: Path, scale: str) -> Run:
+    """Find out what is there; the claims and metrics must be."""
+    schema = yaml.safe_load((root / "workflow/schemas/config.schema.yaml").read_text("utf-8"))
+    config = yaml.safe_load((root / "config.yaml").read_text("utf-8"))
+    wanted = resolve({**config, "scale": scale}, schema)
+    results = root / "results" / scale
+    for name in ("claims.md", "claims.parquet", "metrics.parquet"):
+        if not (results / name).is_file():
+            raise InputError(
+                f"{results / name}: expected the verdicts and metrics of a run, found no such "
+                f"file; make it with `snakemake --config scale={scale} only_finished=True`"
+            )
+    done = only_finished(wanted, results)
+    items = [item for item in ITEMS if experiments_shown(item, done) and _there(item, results)]
+    scenes = sorted((results / "recordings").glob("*/scene.parquet"))
+    return Run(
+        root,
+        results,
+        wanted,
+        done,
+        tuple(sorted(items, key=lambda item: (item.kind != "table", item.number, item.suffix))),
+        frozenset(scene.parent.name for scene in scenes if is_simulated(scene)),
+    )
+
+
+def _there(item: Item, results: Path) -> bool:
+    return all((results / path).is_file() for path in (*item.outputs, item.provenance))
