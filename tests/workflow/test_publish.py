@@ -11,6 +11,7 @@ import pytest
 from PIL import Image
 
 from icl_core.artifacts import write_table, write_tensors
+from icl_core.code_digest import code_digest
 from icl_core.errors import InputError
 from icl_core.measuring.claims.telling import as_markdown
 from icl_core.measuring.metrics import metric_rows
@@ -109,10 +110,12 @@ def test_the_page_shows_everything_and_says_what_is_missing_and_why(root):
 
 
 def test_provenance_names_code_and_files(root):
-    own = {"code": making.code_digest(ROOT / "workflow/scripts/conclude.py", [ROOT]), "seeds": [1]}
+    world = "icl_core.environments.gridworld"
+    code = code_digest(ROOT / "workflow/scripts/conclude.py", [ROOT], [world])
+    own = {"code": code, "seeds": [1]}
     learn(root, "gridworld-a", "icl", own)
     text = published(root)["provenance.md"].decode()
-    assert f"| gridworld-a | ICL | 1 | `{own['code'][:12]}` | the same |" in text
+    assert f"| gridworld-a | ICL | 1 | `{code[:12]}` | the same |" in text
     assert "| cartpole-mr | GAIL-Constraint | 1, 2 | `0ld` | another |" in text
     number = re.search(r"\| (\d+) \| results/quick/for-figure-16 \| `abababababab` \|", text)[1]
     assert f"| Figure 16 | `c0de` | {number} |" in text

@@ -8,10 +8,12 @@ import platform
 import subprocess
 from collections.abc import Iterable
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 
 from icl_core.artifacts import read_provenance
 from icl_core.code_digest import code_digest
+from icl_core.environments import module_of
 from icl_core.showing.naming import METHODS
 from icl_core.showing.save import markdown_rows
 from workflow.lib.finished import METRICS_OF_RUN
@@ -90,8 +92,8 @@ def provenance_page(run: Run) -> str:
         "imports (`icl_core/code_digest.py`), files by their content. The settings of every job "
         "stand in the metadata of its own files, under `results/`.\n\n"
         f"## Runs\n\n{markdown_rows(_runs(run))}\n\n"
-        '"Today\'s code": whether the commit of this page would run the same code, comments and '
-        "formatting aside.\n\n"
+        '"Today\'s code": whether the commit of this page has the same digest. Another one need '
+        "not give other numbers: an edit that only moves code changes it too.\n\n"
         f"## Items\n\n{markdown_rows(items)}\n\n"
         "The numbers are those of the files below.\n\n"
         f"## Files\n\n{markdown_rows(files)}\n"
@@ -100,14 +102,20 @@ def provenance_page(run: Run) -> str:
 
 def _runs(run: Run) -> list[list[str]]:
     lines = [["Experiment", "Method", "Seeds", "Code", "Today's code"], ["---"] * 5]
-    scripts = run.root / "workflow/scripts"
-    now = {method: code_digest(scripts / name, [run.root]) for method, name in SCRIPTS.items()}
     for name, method, path in learned_files(run):
         told = read_provenance(path.parent / "final/constraint.safetensors")
         code, seeds = told.get("code", ""), ", ".join(map(str, told.get("seeds", [])))
-        same = "the same" if code == now[method] else "another"
+        environment = run.wanted.experiments[name].environment
+        same = "the same" if code == code_now(run.root, method, environment) else "another"
         lines.append([name, METHODS[method], seeds, f"`{code[:SHORT]}`", same])
     return lines
+
+
+@cache
+def code_now(root: Path, method: str, environment: str) -> str:
+    """The digest that a run would have today: of the script and its world, as in common.smk."""
+    script = root / "workflow/scripts" / SCRIPTS[method]
+    return code_digest(script, [root], [module_of(environment)])
 
 
 def _inputs(told: dict) -> list[tuple[str, str]]:
