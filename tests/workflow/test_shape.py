@@ -61,7 +61,7 @@ def test_every_scale_resolves(checkout, scale):
         "icrl": methods["icrl"],
         "metrics": methods.total() + variants,
         "collect_metrics": 1,
-        "architecture": 4 * 5,
+        "architecture": 6 * 5,
         "animation": 1,
         "figure": kinds["figure"],
         "table": kinds["table"],
