@@ -61,6 +61,20 @@ def rollout_visits(paths: Sequence[str | os.PathLike], world: World) -> np.ndarr
     return np.stack(counts)
 
 
+def rollout_returns(paths: Sequence[str | os.PathLike]) -> dict[int, float]:
+    """Mean undiscounted return of the episodes of every run's final policy, by seed."""
+    returns = {}
+    for path in paths:
+        table = read_table(path, ROLLOUTS_SCHEMA).select(["seed", "trajectory", "reward"])
+        seeds, episodes, rewards = (column.to_numpy() for column in table.columns)
+        for seed in np.unique(seeds):
+            own = seeds == seed
+            returns[int(seed)] = float(
+                rewards[own].sum(dtype=np.float64) / len(np.unique(episodes[own]))
+            )
+    return returns
+
+
 def rollouts_table(trajectories: Trajectories, seeds: Sequence[int]) -> pa.Table:
     """A stack's rollouts (runs, episodes, steps, ...) as rows, by seed, episode and step."""
     taken = trajectories.mask

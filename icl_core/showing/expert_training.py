@@ -13,10 +13,11 @@ from icl_core.showing.sources import Sources
 from icl_core.showing.style import (
     BLUE,
     GREEN,
-    GREY,
     VERMILION,
     footer,
+    left_out,
     panels,
+    threshold_line,
     title,
 )
 
@@ -31,7 +32,7 @@ def reward_figure(sources: Sources, experiments: Sequence[str]) -> Figure:
     for ax, (experiment, curve) in zip(axes[0], curves.items(), strict=True):
         _panel_title(ax, sources, experiment)
         if curve is None:
-            _left_out(ax)
+            left_out(ax, NO_CURVE)
             continue
         _draw_curve(ax, curve["epoch"], curve["return"], BLUE)
         ax.set_ylim(0, max(1.0, curve["return"].max()) * 1.06)
@@ -49,7 +50,7 @@ def constraint_figure(sources: Sources, experiments: Sequence[str]) -> Figure:
         _panel_title(column[0], sources, experiment)
         if curve is None:
             for ax in column:
-                _left_out(ax)
+                left_out(ax, NO_CURVE)
             continue
         _draw_value(column[0], curve, sources.worlds[experiment].threshold)
         _draw_curve(column[1], curve["epoch"], 100 * curve["violations"], VERMILION)
@@ -70,20 +71,8 @@ def running_mean(values: np.ndarray, width: int) -> np.ndarray:
 
 def _draw_value(ax: Axes, curve: Curve, threshold: float) -> None:
     _draw_curve(ax, curve["epoch"], curve["constraint_value"], GREEN)
-    ax.axhline(threshold, color=VERMILION, linewidth=0.9, linestyle=(0, (4, 2)))
-    top = 1.12 * max(curve["constraint_value"].max(), threshold)
-    ax.set_ylim(0, top)
-    ax.annotate(
-        rf"$\beta={threshold:g}$",
-        (0.985, threshold),
-        xytext=(0, 1.5),
-        xycoords=ax.get_yaxis_transform(),
-        textcoords="offset points",
-        ha="right",
-        va="bottom",
-        fontsize=6,
-        color=VERMILION,
-    )
+    threshold_line(ax, threshold)
+    ax.set_ylim(0, 1.12 * max(curve["constraint_value"].max(), threshold))
 
 
 def _draw_curve(ax: Axes, epochs: np.ndarray, values: np.ndarray, colour: str) -> None:
@@ -107,12 +96,6 @@ def _curves(sources: Sources, experiments: Sequence[str]) -> dict[str, Curve | N
 def _panel_title(ax: Axes, sources: Sources, experiment: str) -> None:
     world = sources.worlds[experiment]
     title(ax, world.title, rf"($\beta={world.threshold:g}$)")
-
-
-def _left_out(ax: Axes) -> None:
-    ax.text(0.5, 0.5, NO_CURVE, transform=ax.transAxes, ha="center", va="center", color=GREY)
-    ax.set(xticks=[], yticks=[])
-    ax.spines[:].set_visible(False)
 
 
 def _footer(sources: Sources, curves: dict[str, Curve | None]) -> str:

@@ -1,4 +1,8 @@
-"""Figures 20 to 23: constraints and accruals over CartPole's position, a line per action."""
+"""Figures 20 to 27: constraints and accruals over a position.
+
+CartPole has a line for each action. What a robot must keep depends on its position alone:
+one line.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +11,9 @@ from collections.abc import Sequence
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import MultipleLocator
 
-from icl_core.environments.world import World
+from icl_core.environments.world import EvaluationGrid, World
 from icl_core.measuring.accruals import normalised
 from icl_core.measuring.metrics import constraint_error
 from icl_core.measuring.runs import dissimilarities
@@ -23,7 +28,7 @@ DASHES = ("-", (0, (3, 1.2)))  # the second dashed: equal lines stay both visibl
 
 
 def constraint_figure(sources: Sources, experiments: Sequence[str]) -> Figure:
-    """Figures 20 and 22: true constraint, then each method's mean and range over seeds."""
+    """The even ones: true constraint, then each method's mean and range over seeds."""
     (experiment,) = experiments
     values = recovered_constraints(sources, experiment)
     figure = draw_constraints(sources.worlds[experiment], values)
@@ -32,7 +37,7 @@ def constraint_figure(sources: Sources, experiments: Sequence[str]) -> Figure:
 
 
 def accruals_figure(sources: Sources, experiments: Sequence[str]) -> Figure:
-    """Figures 21 and 23: the expert's accruals, then each method's mean and range over seeds."""
+    """The odd ones: the expert's accruals, then each method's mean and range over seeds."""
     (experiment,) = experiments
     expert, visited = accruals(sources, experiment)
     figure = draw_accruals(sources.worlds[experiment], expert, visited)
@@ -41,14 +46,14 @@ def accruals_figure(sources: Sources, experiments: Sequence[str]) -> Figure:
 
 
 def draw_constraints(world: World, values: dict[str, np.ndarray]) -> Figure:
-    """`values` holds (runs, nodes of x, 2) for each method, in the order of the panels."""
+    """`values` holds (runs, *grid.shape) for each method, in the order of the panels."""
     figure, axes = panels(1 + len(values), height=1.95, sharey=True)
     nodes = world.grid.axes[0].nodes
     x, true = _true_constraint(world)
     _draw_lines(axes[0, 0], x, true[None])
     title(axes[0, 0], "True constraint fn.", "0 or 1")
     for ax, (method, runs) in zip(axes[0, 1:], values.items(), strict=True):
-        _draw_lines(ax, nodes, runs)
+        _draw_lines(ax, nodes, _lines(world.grid, runs))
         error = plus_minus(*mean_and_std(constraint_error(world, runs)))
         title(ax, method_title(method, world.threshold), f"CMSE {error}")
     axes[0, 0].set_ylim(-0.04, 1.06)
@@ -57,13 +62,13 @@ def draw_constraints(world: World, values: dict[str, np.ndarray]) -> Figure:
 
 
 def draw_accruals(world: World, expert: np.ndarray, visited: dict[str, np.ndarray]) -> Figure:
-    """`expert` holds the counts of visits (nodes of x, 2), `visited` one more axis of runs."""
+    """`expert` holds the counts of visits (*grid.shape), `visited` one more axis of runs."""
     figure, axes = panels(1 + len(visited), height=1.95, sharey=True)
     nodes = world.grid.axes[0].nodes
-    _draw_lines(axes[0, 0], nodes, 100 * normalised(world.grid, expert)[None], fill=True)
+    _draw_lines(axes[0, 0], nodes, _shares(world.grid, expert[None]), fill=True)
     title(axes[0, 0], "Expert accruals", "demonstrations")
     for ax, (method, counts) in zip(axes[0, 1:], visited.items(), strict=True):
-        _draw_lines(ax, nodes, 100 * normalised(world.grid, counts), fill=True)
+        _draw_lines(ax, nodes, _shares(world.grid, counts), fill=True)
         distances = dissimilarities(world, expert, counts)
         title(
             ax,
@@ -76,19 +81,30 @@ def draw_accruals(world: World, expert: np.ndarray, visited: dict[str, np.ndarra
 
 
 def _true_constraint(world: World) -> tuple[np.ndarray, np.ndarray]:
-    """Positions a millimetre apart and the true c there, (positions, 2).
+    """Positions a millimetre apart and the true c there, (positions, lines).
 
     Between the nodes too, so that the step stands where the constraint really ends.
     """
-    low, high = world.grid.axes[0].nodes[[0, -1]]
+    position, *others = world.grid.axes
+    low, high = position.nodes[[0, -1]]
     x = np.linspace(low, high, round((high - low) * 1000) + 1)
-    inputs = [np.stack([x, np.full_like(x, action)], axis=-1) for action in range(2)]
-    return x, np.stack([world.true_constraint(each) for each in inputs], axis=-1)
+    inputs = np.stack(np.meshgrid(x, *(axis.nodes for axis in others), indexing="ij"), axis=-1)
+    return x, world.true_constraint(inputs).reshape(len(x), -1)
+
+
+def _lines(grid: EvaluationGrid, values: np.ndarray) -> np.ndarray:
+    """Values (runs, *grid.shape) as (runs, positions, lines): a grid of positions has one line."""
+    return values.reshape(len(values), grid.shape[0], -1)
+
+
+def _shares(grid: EvaluationGrid, counts: np.ndarray) -> np.ndarray:
+    """Accruals in per cent, (runs, positions, lines)."""
+    return 100 * _lines(grid, normalised(grid, counts))
 
 
 def _draw_lines(ax: Axes, x: np.ndarray, runs: np.ndarray, fill: bool = False) -> None:
-    """For each action the mean over runs (runs, positions, 2), and the range from min to max."""
-    for action, colour in enumerate(ACTION_COLOURS):
+    """For each line the mean over runs (runs, positions, lines), and the range from min to max."""
+    for action, colour in enumerate(ACTION_COLOURS[: runs.shape[2]]):
         values = runs[:, :, action]
         if np.isnan(values).any(axis=1).all():  # an action that no run ever took has no accrual
             continue
@@ -111,10 +127,11 @@ def _label(figure: Figure, axes: np.ndarray, world: World, quantity: str) -> Non
             ax.axvline(edge, color="#A6A6A6", linewidth=0.6, linestyle=":", zorder=1)
         ax.set_xlabel(axis.label)
         ax.set_xlim(axis.nodes[0], axis.nodes[-1])
-        ax.set_xticks([-2, -1, 0, 1, 2])
+        ax.xaxis.set_major_locator(MultipleLocator(1 if np.ptp(axis.nodes) < 5 else 2))
     axes[0].set_ylabel(quantity)
-    handles, labels = axes[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside upper center", ncols=2, handlelength=2.2)
+    if true.shape[1] > 1:  # a single line needs no name
+        handles, labels = axes[0].get_legend_handles_labels()
+        figure.legend(handles, labels, loc="outside upper center", ncols=2, handlelength=2.2)
 
 
 def _footer(sources: Sources, runs: dict[str, np.ndarray]) -> str:

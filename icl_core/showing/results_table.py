@@ -1,4 +1,4 @@
-"""Tables 1 to 4: a metric by method and environment, the paper's value beside ours."""
+"""Tables 1 to 6: a metric by method and environment, the paper's value beside ours."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ Cells = Mapping[tuple[str, str], Cell]
 
 
 def cmse_table(sources: Sources, experiments: Sequence[str]) -> Table:
-    """Table 1."""
+    """Tables 1 and 5."""
     return _from_metrics(sources, experiments, CMSE)
 
 
 def nad_table(sources: Sources, experiments: Sequence[str]) -> Table:
-    """Table 2."""
+    """Tables 2 and 6."""
     return _from_metrics(sources, experiments, NAD)
 
 

@@ -27,7 +27,7 @@ SETTLING = 40  # steps without torque after which both stand still
 
 def robots_figure(sources: Sources, experiments: Sequence[str]) -> Figure:
     """Each robot at its start, and where its constraint is violated."""
-    figure = Figure(figsize=(PAGE, 2.55))
+    figure = Figure(figsize=(PAGE, 2.35))
     axes = figure.subplots(1, len(experiments), squeeze=False)[0]
     states = {name: standing(sources.worlds[name]) for name in experiments}
     note = ""

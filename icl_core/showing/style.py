@@ -89,6 +89,29 @@ def title(axes: Axes, text: str, subtitle: str = "") -> None:
         )
 
 
+def threshold_line(axes: Axes, threshold: float, side: str = "right") -> None:
+    """A dashed line at beta, named at its right or left end."""
+    axes.axhline(threshold, color=VERMILION, linewidth=0.9, linestyle=(0, (4, 2)))
+    axes.annotate(
+        rf"$\beta={threshold:g}$",
+        (0.985 if side == "right" else 0.015, threshold),
+        xytext=(0, 1.5),
+        xycoords=axes.get_yaxis_transform(),
+        textcoords="offset points",
+        ha=side,
+        va="bottom",
+        fontsize=6,
+        color=VERMILION,
+    )
+
+
+def left_out(axes: Axes, why: str) -> None:
+    """An empty panel that says why it is one."""
+    axes.text(0.5, 0.5, why, transform=axes.transAxes, ha="center", va="center", color=GREY)
+    axes.tick_params(left=False, bottom=False, labelleft=False, labelbottom=False)
+    axes.spines[:].set_visible(False)
+
+
 def footer(figure: Figure, text: str) -> None:
     """Small print at the bottom right; the layout keeps room for it."""
     if text:

@@ -19,7 +19,7 @@ from icl_core.showing.catalogue.item import TIMES_OF_METHODS
 from icl_core.showing.loading import TRAINING_SCHEMA
 from icl_core.showing.sources import Sources
 from tests import test_configuration as settings_files
-from tests.worlds import random_actions, small_world
+from tests.worlds import ROBOTS, random_actions, small_world
 
 CONFIG = settings_files.CONFIG
 MAIN = tuple(CONFIG["experiments"])  # the others are variants of them
@@ -48,6 +48,8 @@ def make_results(root, methods=("icl",), groups=((1, 2),), epochs=120):
                     write_table(final / "rollouts.parquet", rollouts, {})
                 if method == "icl":
                     write_iterations(final.parent, world, seeds, networks)
+                if name in ROBOTS:
+                    write_training(final.parent, world, seeds)
                 write_benchmarks(root / "benchmarks", name, method, final.parent.name)
     write_architectures(root / "architectures", groups)
     write_table(root / "metrics.parquet", metrics(methods, groups), {})
@@ -86,6 +88,24 @@ def write_iterations(folder, world, seeds, networks):
             write_tensors(one / "policy.safetensors", state.tensors(), {})
         columns = {name: rng.random((40, len(seeds))) for name in ADJUSTMENT_SCHEMA.names[2:]}
         write_table(one / "adjustment.parquet", log_table(ADJUSTMENT_SCHEMA, columns, seeds), {})
+
+
+def write_training(folder, world, seeds, epochs=20):
+    """Logs of the final policy and of ICL's iterations; an episode ends in every second epoch."""
+    parts = ["final"]
+    if folder.parent.name == "icl":
+        parts += [f"iteration-{iteration:02d}" for iteration in range(1, ITERATIONS + 1)]
+    curves = [training(world, epochs + seed).slice(0, epochs) for seed in seeds]
+    columns = {
+        name: np.stack([curve[name].to_numpy() for curve in curves], axis=1)
+        for name in TRAINING_SCHEMA.names[2:]
+    }
+    for values in columns.values():
+        values[::2] = np.nan
+    for part in parts:
+        write_table(
+            folder / part / "training.parquet", log_table(TRAINING_SCHEMA, columns, seeds), {}
+        )
 
 
 def write_benchmarks(folder, experiment, method, group):
@@ -149,6 +169,8 @@ def steps(world, seeds, episodes, seeded=False):
 
 
 def one_path(world, rng):
+    if world.name in ROBOTS:
+        return running(world, rng)
     if not world.discrete:
         return drifting(world, rng)
     state = world.initial_states(rng, 1)
@@ -183,6 +205,13 @@ def drifting(world, rng):
         if ended[0]:
             break
     return np.array(path), actions
+
+
+def running(world, rng):
+    """A robot that comes to z = 1 or so, without the cost of simulating it."""
+    states = rng.normal(size=(120, world.observation_size))
+    states[:, 0] = np.linspace(0, 1, 120) + 0.1 * rng.normal(size=120).cumsum()
+    return states, list(random_actions(world, rng, 120))
 
 
 def fitted(world, seeds, method):

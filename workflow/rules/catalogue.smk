@@ -55,11 +55,19 @@ def expanded(pattern, experiment):
     if pattern == TIMES:
         of_methods = [p for method in experiment.methods for p in TIMES_OF_METHODS[method]]
         return [path for inner in of_methods for path in expanded(inner, experiment)]
+    if of_other_method(pattern, experiment):
+        return []
     return [
         pattern.format(experiment=experiment.name, group=group, **rest)
         for rest in filled(pattern, experiment)
         for group in CONFIG.groups
     ]
+
+
+def of_other_method(pattern, experiment):
+    """Whether a pattern names the runs of a method that the experiment does not have."""
+    named = re.match(r"runs/{experiment}/(?P<method>[\w-]+)/", pattern)
+    return named is not None and named["method"] not in experiment.methods
 
 
 def filled(pattern, experiment):

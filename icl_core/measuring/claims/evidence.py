@@ -13,9 +13,13 @@ from icl_core.artifacts import read_table
 from icl_core.environments.world import World
 from icl_core.learning.logs import ADJUSTMENT_SCHEMA, TRAINING_SCHEMA
 from icl_core.measuring.claims.intervals import Statistic, measured
-from icl_core.measuring.claims.registry import FINAL_TRAINING
 from icl_core.measuring.claims.verdicts import Effect
-from icl_core.measuring.loading import constraints_on_grid, expert_visits, rollout_visits
+from icl_core.measuring.loading import (
+    constraints_on_grid,
+    expert_visits,
+    rollout_returns,
+    rollout_visits,
+)
 from icl_core.measuring.metrics import METRICS_SCHEMA
 from icl_core.randomness import generator
 from icl_core.showing.catalogue.item import ADJUSTMENTS, CONSTRAINT, ROLLOUTS
@@ -85,13 +89,14 @@ class Evidence:
         path = self.sources.demonstrations(experiment, name)
         return self._there(path, f"demonstrations/{experiment}/{name}")
 
-    def training(self, experiment: str, method: str | None = None) -> dict[int, pa.Table]:
-        """The log of a final policy's training by seed; without a method, the expert's."""
-        if method is None:
-            paths = [self.demonstrations(experiment, "training.parquet")]
-        else:
-            paths = self._paths(FINAL_TRAINING, experiment, method)
-        return by_seed(read_table(path, TRAINING_SCHEMA) for path in paths)
+    def expert_training(self, experiment: str) -> pa.Table:
+        """The log of the expert's training."""
+        return read_table(self.demonstrations(experiment, "training.parquet"), TRAINING_SCHEMA)
+
+    def returns(self, experiment: str, method: str) -> list[float]:
+        """What each seed's final policy earns in an episode, in its reported rollouts."""
+        self.world(experiment)
+        return list(rollout_returns(self._paths(ROLLOUTS, experiment, method)).values())
 
     def adjustments(self, experiment: str) -> dict[int, list[pa.Table]]:
         """The logs of ICL's adjustments by seed, one for each iteration."""

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from icl_core.measuring.claims.evidence import Evidence, difference_of_means
+from icl_core.measuring.claims.evidence import Evidence, difference_of_means, mean_of
 from icl_core.measuring.claims.intervals import deviation_of, ratio_of_deviations
 from icl_core.measuring.claims.verdicts import Effect
+from icl_core.measuring.metrics import CMSE
 from icl_core.showing.naming import METHODS
 
 
@@ -87,6 +88,28 @@ def share_of_first_iteration(evidence: Evidence, metric: str, at_most: float) ->
                 lambda groups: at_most - groups[0].mean(axis=-1) / groups[1].mean(axis=-1),
                 [values, first],
                 paired=True,
+            )
+        )
+    return parts
+
+
+def worse_than_constant(evidence: Evidence, method: str) -> list[Effect]:
+    """A method's CMSE is higher than that of the constant that comes closest to the truth.
+
+    On a line the order of the nodes says little: whatever falls along it has them in order,
+    wherever it falls and however little.
+    """
+    parts = []
+    for name in evidence.experiments:
+        bound = float(evidence.world(name).true_on_grid.var())
+        unit = f"CMSE less {bound:.3f}, that of the best constant"
+        values = list(evidence.reported(CMSE, name, method).values())
+        parts.append(
+            evidence.effect(
+                f"{evidence.title(name)}, {METHODS[method]}",
+                unit,
+                lambda groups, bound=bound: mean_of(groups) - bound,
+                [values],
             )
         )
     return parts

@@ -39,7 +39,10 @@ def forbids_fewer_expert_states(
 def visits_more(
     evidence: Evidence, method: str, other: str, at_least: float, less_at_most: float
 ) -> list[Effect]:
-    """On a line, a method is beyond one value more often than another, and below one less often."""
+    """On a line, a method is beyond one value more often than another, and below one less often.
+
+    Of the steps on the grid, as accruals count them.
+    """
     parts = []
     for name in evidence.experiments:
         (axis,) = evidence.world(name).grid.axes
@@ -50,7 +53,9 @@ def visits_more(
         for told, (inside, order) in regions.items():
             shares = [_share(evidence.visits(name, one), inside) for one in order]
             part = f"{evidence.title(name)}, {METHODS[method]} against {METHODS[other]}, {told}"
-            parts.append(evidence.effect(part, "share of steps", difference_of_means, shares))
+            parts.append(
+                evidence.effect(part, "share of the steps on the grid", difference_of_means, shares)
+            )
     return parts
 
 

@@ -21,8 +21,6 @@ from icl_core.showing.catalogue.item import (
     TRAINING,
 )
 
-FINAL_TRAINING = "runs/{experiment}/{method}/seeds-{group}/final/training.parquet"
-
 
 @dataclass(frozen=True)
 class Check:
@@ -51,6 +49,7 @@ CHECKS: dict[str, Check] = {
         "highest_experiment",
         "grows_with",
         "share_of_first_iteration",
+        "worse_than_constant",
         "varies",
         "most_variable",
     ),
@@ -95,7 +94,7 @@ CHECKS: dict[str, Check] = {
         "parts_agents_from_experts",
     ),
     **_checks("on_training", (TRAINING,), "expert_earns", "expert_violates_less"),
-    **_checks("on_training", (FINAL_TRAINING,), "return_falls_with", "earns_more"),
+    **_checks("on_returns", (ROLLOUTS,), "return_falls_with", "earns_more"),
     **_checks("on_demonstrations", (DEMONSTRATIONS,), "demonstrations_keep_threshold"),
     **_checks("on_conditions", (ARCHITECTURES,), "can_hold", "cannot_hold"),
     **_checks("on_conditions", (TIMES,), "takes_at_most"),

@@ -10,9 +10,10 @@ from icl_core.showing.catalogue.conditions import CONDITIONS
 from icl_core.showing.catalogue.driving import DRIVING
 from icl_core.showing.catalogue.item import Item
 from icl_core.showing.catalogue.results import RESULTS
+from icl_core.showing.catalogue.robots import ROBOT_ITEMS
 from icl_core.showing.catalogue.variations import VARIATIONS
 
-ITEMS: tuple[Item, ...] = (*RESULTS, *VARIATIONS, *DRIVING, *CONDITIONS)
+ITEMS: tuple[Item, ...] = (*RESULTS, *VARIATIONS, *ROBOT_ITEMS, *DRIVING, *CONDITIONS)
 
 CATALOGUE: dict[str, Item] = {item.name: item for item in ITEMS}
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from icl_core.showing.catalogue.item import ARCHITECTURES, SYNTHETIC, TIMES, Item
+from icl_core.showing.catalogue.item import ARCHITECTURES, ROBOTS, SYNTHETIC, TIMES, Item
 
-ROBOTS = ("ant", "halfcheetah")
 PENALTY = (*SYNTHETIC, "highd")  # ICL with PPO-penalty
 LAGRANGE = (*ROBOTS, "exid")  # ICL with PPO-Lagrange
 ALL = PENALTY + LAGRANGE

@@ -11,6 +11,7 @@ from icl_core.showing.naming import ENVIRONMENTS
 GRIDWORLDS = ("gridworld-a", "gridworld-b")
 CARTPOLES = ("cartpole-mr", "cartpole-mid")
 SYNTHETIC = GRIDWORLDS + CARTPOLES
+ROBOTS = ("ant", "halfcheetah")
 
 # What an item may be made from, as paths under results/{scale}/.
 TRAINING = "demonstrations/{experiment}/training.parquet"
@@ -19,6 +20,7 @@ CONSTRAINT = "runs/{experiment}/{method}/seeds-{group}/final/constraint.safetens
 ICL_CONSTRAINT = "runs/{experiment}/icl/seeds-{group}/final/constraint.safetensors"
 ROLLOUTS = "runs/{experiment}/{method}/seeds-{group}/final/rollouts.parquet"
 METRICS = "metrics.parquet"
+ICRL_TRAINING = "runs/{experiment}/icrl/seeds-{group}/final/training.parquet"
 # Of ICL, the first iteration: what it starts from, learns and ends with.
 FIRST_CONSTRAINTS = (
     "runs/{experiment}/icl/seeds-{group}/iteration-00/constraint.safetensors",
@@ -27,6 +29,9 @@ FIRST_CONSTRAINTS = (
 FIRST_POLICY = "runs/{experiment}/icl/seeds-{group}/iteration-01/policy.safetensors"
 # Of ICL, once for every iteration that there is.
 ADJUSTMENTS = "runs/{experiment}/icl/seeds-{group}/iteration-{iteration}/adjustment.parquet"
+ICL_TRAINING = "runs/{experiment}/icl/seeds-{group}/iteration-{iteration}/training.parquet"
+# Of ICL, the training after the last adjustment.
+ICL_LAST_TRAINING = "runs/{experiment}/icl/seeds-{group}/final/training.parquet"
 # Lower bounds of CMSE, once for every {architecture} of the configuration.
 ARCHITECTURES = "architectures/{experiment}/{architecture}/seeds-{group}.parquet"
 # How long the jobs of each of an experiment's methods took: all patterns of these methods.
@@ -107,3 +112,26 @@ def figure_of(
     """A figure of one experiment, named after it; `{}` in the title stands for its environment."""
     name, told = f"{slug}-{experiment}", title.format(ENVIRONMENTS[experiment])
     return Item("figure", number, name, told, category, needs, (experiment,), address)
+
+
+def constraints_and_accruals(number: int, experiment: str, module: str) -> tuple[Item, Item]:
+    """The pair of figures that the paper's App. D gives each environment."""
+    constraint = figure_of(
+        experiment,
+        number,
+        "constraint",
+        "Constraint function, {}",
+        "Recovered constraints",
+        (CONSTRAINT,),
+        f"icl_core.showing.{module}:constraint_figure",
+    )
+    accruals = figure_of(
+        experiment,
+        number + 1,
+        "accruals",
+        "Normalised accruals, {}",
+        "Accruals",
+        (DEMONSTRATIONS, ROLLOUTS),
+        f"icl_core.showing.{module}:accruals_figure",
+    )
+    return constraint, accruals

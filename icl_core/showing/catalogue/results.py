@@ -3,41 +3,12 @@
 from __future__ import annotations
 
 from icl_core.showing.catalogue.item import (
-    CONSTRAINT,
-    DEMONSTRATIONS,
-    GRIDWORLDS,
     METRICS,
-    ROLLOUTS,
     SYNTHETIC,
     TRAINING,
     Item,
-    figure_of,
+    constraints_and_accruals,
 )
-
-
-def _constraints_and_accruals(number: int, experiment: str) -> tuple[Item, Item]:
-    """The pair of figures that the paper's App. D gives each environment."""
-    module = "grid_maps" if experiment in GRIDWORLDS else "position_curves"
-    constraint = figure_of(
-        experiment,
-        number,
-        "constraint",
-        "Constraint function, {}",
-        "Recovered constraints",
-        (CONSTRAINT,),
-        f"icl_core.showing.{module}:constraint_figure",
-    )
-    accruals = figure_of(
-        experiment,
-        number + 1,
-        "accruals",
-        "Normalised accruals, {}",
-        "Accruals",
-        (DEMONSTRATIONS, ROLLOUTS),
-        f"icl_core.showing.{module}:accruals_figure",
-    )
-    return constraint, accruals
-
 
 RESULTS = (
     Item(
@@ -112,8 +83,8 @@ RESULTS = (
         SYNTHETIC,
         "icl_core.showing.environment_sketches:environments_figure",
     ),
-    *_constraints_and_accruals(16, "gridworld-a"),
-    *_constraints_and_accruals(18, "gridworld-b"),
-    *_constraints_and_accruals(20, "cartpole-mr"),
-    *_constraints_and_accruals(22, "cartpole-mid"),
+    *constraints_and_accruals(16, "gridworld-a", "grid_maps"),
+    *constraints_and_accruals(18, "gridworld-b", "grid_maps"),
+    *constraints_and_accruals(20, "cartpole-mr", "position_curves"),
+    *constraints_and_accruals(22, "cartpole-mid", "position_curves"),
 )

@@ -1,0 +1,169 @@
+"""Constraints, accruals and training of the robots, from made-up numbers. No robot is simulated."""
+
+import numpy as np
+import pytest
+
+from icl_core.artifacts import write_table
+from icl_core.environments.robots import AntConstrained, HalfCheetahConstrained
+from icl_core.learning.logs import TRAINING_COLUMNS, TRAINING_SCHEMA, log_table
+from icl_core.showing import position_curves, training_curves
+from icl_core.showing.sources import Sources
+
+ANT, CHEETAH = AntConstrained(), HalfCheetahConstrained()
+ON_POLICY = {"procedure": "lagrangian", "episodes": 20, "lagrangian": {"on_policy": {"steps": 40}}}
+LEARNING = {"constrained_rl": ON_POLICY, "on_policy": {"steps": 100}}
+
+
+def texts(figure):
+    words = [text.get_text() for ax in figure.axes for text in (ax.title, *ax.texts)]
+    return [*words, figure.get_supxlabel()]
+
+
+def curves(ax):
+    """The lines of a panel but for those that mark a place."""
+    return [line for line in ax.lines if len(line.get_xdata()) > 2]
+
+
+# Figures 24 to 27
+
+
+def test_a_constraint_of_the_position_is_one_line():
+    z = ANT.grid.axes[0].nodes
+    runs = np.stack([np.zeros_like(z), np.where(z < 0, 1.0, 0.0)])
+    figure = position_curves.draw_constraints(ANT, {"icrl": runs[:1], "icl": runs})
+    true, icrl, icl = (curves(ax)[0] for ax in figure.axes)
+    assert all(len(curves(ax)) == 1 for ax in figure.axes) and not figure.legends
+    x, c = true.get_data()
+    assert x[c == 1].max() == pytest.approx(-1, abs=2e-3) and x[c == 0].min() > -1
+    np.testing.assert_array_equal(icrl.get_ydata(), 0)
+    np.testing.assert_array_equal(icl.get_ydata(), runs.mean(axis=0))
+    # 41 of 101 nodes are constrained; nine more lie above -1 and below 0.
+    assert "CMSE 0.406 ± 0.000" in texts(figure)
+    errors = np.array([41, np.sum((z > -0.999) & (z < 0))]) / 101
+    assert f"CMSE {errors.mean():.3f} ± {errors.std():.3f}" in texts(figure)
+    titles = [ax.get_title().strip() for ax in figure.axes]
+    assert titles == ["True constraint fn.", "ICRL", r"ICL ($\beta=5$)"]
+
+
+def test_accruals_over_the_position_add_up_to_all_visits():
+    expert = np.zeros(101, int)
+    expert[50:60] = 7
+    runs = np.stack([np.roll(expert, 2), 3 * np.roll(expert, -4)])
+    figure = position_curves.draw_accruals(CHEETAH, expert, {"icl": runs})
+    of_expert, of_icl = (curves(ax)[0] for ax in figure.axes)
+    assert of_expert.get_ydata().sum() == pytest.approx(100)
+    assert of_expert.get_xdata()[of_expert.get_ydata() > 0].min() == pytest.approx(0)
+    assert of_icl.get_ydata().sum() == pytest.approx(100)
+    assert "NAD 3.000 ± 1.000" in texts(figure)  # moved by two nodes and by four
+    assert figure.axes[0].get_xlabel() == "position z [m]"
+
+
+# Figure 10
+
+
+def log(seeds, returns, costs):
+    """A log with these rows, (epochs, seeds); other columns hold nothing of interest."""
+    columns = {name: np.zeros(np.shape(returns)) for name in TRAINING_COLUMNS}
+    columns |= {"return": np.asarray(returns, float), "constraint_value": np.asarray(costs, float)}
+    return log_table(TRAINING_SCHEMA, columns, seeds)
+
+
+def of_rollouts(first, rollouts, seeds):
+    """Returns of `first`, first + 1, ... in every second rollout, a tenth apart between seeds."""
+    values = first + np.arange(rollouts)[:, None] + 0.1 * np.arange(len(seeds))
+    values[::2] = np.nan
+    return log(seeds, values, 2 * values)
+
+
+@pytest.fixture
+def sources(tmp_path):
+    """ICRL with two groups of seeds; ICL, of which a seed stops after the first iteration."""
+    runs = tmp_path / "runs" / "halfcheetah"
+    icl = runs / "icl" / "seeds-1-2"
+    tables = {
+        runs / "icrl" / "seeds-1-2" / "final": of_rollouts(10, 8, [1, 2]),
+        runs / "icrl" / "seeds-3-3" / "final": of_rollouts(12, 8, [3]),
+        icl / "iteration-01": of_rollouts(100, 4, [1, 2]),
+        icl / "iteration-02": of_rollouts(200, 4, [2]),
+        icl / "final": of_rollouts(300, 4, [2]),
+    }
+    for folder, table in tables.items():
+        write_table(folder / "training.parquet", table, {})
+    paths = tuple(str(path) for path in tmp_path.rglob("*.parquet"))
+    return Sources(
+        "quick", {"halfcheetah": CHEETAH}, paths, {"halfcheetah": {"learning": LEARNING}}
+    )
+
+
+def test_training_is_drawn_over_the_steps_taken(sources):
+    figure = training_curves.training_figure(sources, ("halfcheetah",))
+    beta = r"ICL ($\beta=15$)"
+    assert [ax.get_title().strip() for ax in figure.axes] == ["ICRL", "ICRL", beta, beta]
+    (icrl,) = curves(figure.axes[0])
+    np.testing.assert_array_equal(icrl.get_xdata(), [200, 400, 600, 800])  # where episodes ended
+    np.testing.assert_allclose(icrl.get_ydata(), np.mean([11, 11.1, 13]) + 2 * np.arange(4))
+    parts = [line for line in figure.axes[2].lines if line.get_linestyle() == "-"]
+    steps = [part.get_xdata().tolist() for part in parts]
+    assert steps == [[80, 160], [240, 320], [400, 480]]
+    np.testing.assert_allclose(parts[0].get_ydata(), [101.05, 103.05])
+    np.testing.assert_allclose(parts[1].get_ydata(), [201, 203])  # of the seed that goes on
+    starts = [line for line in figure.axes[2].lines if line.get_linestyle() == ":"]
+    assert [line.get_xdata()[0] for line in starts] == [160, 320]
+    assert "scale: quick; ICRL 3 seeds, ICL 2 seeds" in figure.get_supxlabel()
+
+
+def test_costs_share_a_scale_and_only_icl_has_a_threshold(sources):
+    figure = training_curves.training_figure(sources, ("halfcheetah",))
+    of_icrl, of_icl = figure.axes[1], figure.axes[3]
+    assert of_icrl.get_ylim() == of_icl.get_ylim()
+    assert of_icl.get_ylim()[0] < 0 < 606 < of_icl.get_ylim()[1]
+    assert [line for line in of_icl.lines if list(line.get_ydata()) == [15, 15]]
+    assert not [line for line in of_icrl.lines if list(line.get_ydata()) == [15, 15]]
+
+
+def test_what_is_missing_is_told(sources):
+    kept = tuple(path for path in sources.paths if "icrl" not in path and "final" not in path)
+    some = Sources("quick", sources.worlds, kept, sources.settings)
+    figure = training_curves.training_figure(some, ("halfcheetah",))
+    assert texts(figure).count("not run") == 2
+    assert figure.axes[2].get_xlim() == (0, 320)
+    none = Sources("quick", sources.worlds, (), sources.settings)
+    assert texts(training_curves.training_figure(none, ("halfcheetah",))).count("not run") == 4
+
+
+def test_where_no_episode_ended_there_is_no_curve(tmp_path):
+    nothing = np.full((3, 1), np.nan)
+    path = tmp_path / "runs/halfcheetah/icrl/seeds-1-1/final/training.parquet"
+    write_table(path, log([1], nothing, nothing), {})
+    sources = Sources(
+        "smoke", {"halfcheetah": CHEETAH}, (str(path),), {"halfcheetah": {"learning": LEARNING}}
+    )
+    figure = training_curves.training_figure(sources, ("halfcheetah",))
+    assert texts(figure).count("no episode ended") == 2
+
+
+def test_an_iteration_in_which_all_seeds_had_stopped_takes_no_steps(sources, tmp_path):
+    empty = tmp_path / "runs/halfcheetah/icl/seeds-1-2/iteration-02/training.parquet"
+    write_table(empty, TRAINING_SCHEMA.empty_table(), {})
+    parts = training_curves.parts_of_training(sources, "halfcheetah", "icl")
+    assert [np.nanmax(part["return"]) for part in parts] == pytest.approx([103.1, 303])
+
+
+def test_steps_behind_a_row_of_the_log():
+    assert training_curves.steps_of_rollout(LEARNING, CHEETAH) == {"icrl": 100, "icl": 40}
+    penalty = {**LEARNING, "constrained_rl": {**ON_POLICY, "procedure": "penalty"}}
+    assert training_curves.steps_of_rollout(penalty, CHEETAH)["icl"] == 20 * 1000
+
+
+def test_spread_over_seeds_equals_a_loop():
+    rng = np.random.default_rng(0)
+    values = rng.normal(size=(6, 4))
+    values[rng.uniform(size=values.shape) < 0.4] = np.nan
+    values[2] = np.nan
+    table = log([1, 2, 3, 4], values, values)
+    columns = {name: table[name].to_numpy() for name in table.column_names}
+    epochs, spread = training_curves.over_seeds(columns, "return")
+    assert epochs.tolist() == [epoch for epoch in range(1, 7) if epoch != 3]
+    for epoch, found in zip(epochs, spread.T, strict=True):
+        known = [value for value in values[epoch - 1] if value == value]
+        assert found == pytest.approx([sum(known) / len(known), min(known), max(known)])
