@@ -13,6 +13,7 @@ configfile: "config.yaml"
 
 
 include: "workflow/rules/common.smk"
+include: "workflow/rules/params.smk"
 include: "workflow/rules/traffic.smk"
 include: "workflow/rules/catalogue.smk"
 
