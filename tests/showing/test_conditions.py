@@ -99,7 +99,7 @@ def test_a_paper_scale_run_differs_from_the_paper_only_where_decisions_say(sourc
 def test_times_are_sums_over_jobs_per_seed(sources, tmp_path):
     rows, text = made("table-12-training-times", sources, tmp_path)
     found = {(row["experiment"], row["method"]): row for row in rows}
-    assert len(found) == 6 * 3
+    assert len(found) == 8 * 3  # environments and methods
     icl = found["gridworld-a", "icl"]
     jobs = 3 + 2 * 3  # density, initial constraint, conclusion; two for each of three iterations
     assert float(icl["cpu_seconds_per_seed"]) == jobs * 8 / 2
