@@ -17,10 +17,9 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
-import yaml
 
 from bench.timing import Row, in_turn
-from icl_core.configuration import Experiment, resolve
+from icl_core.configuration import Experiment
 from icl_core.demonstrations.trajectories import Trajectories
 from icl_core.environments import make_world
 from icl_core.learning.adjustment import AdjustmentSettings
@@ -32,6 +31,7 @@ from icl_core.learning.icl.states import ICLSettings, PolicyState, initial_const
 from icl_core.learning.penalty import PenaltyLearner
 from icl_core.learning.rollouts import roll_out
 from icl_core.randomness import generators
+from workflow.lib.checkout import configuration_of
 from workflow.lib.stage import build
 
 BAR, BAR_SPEED = 225.0, 2000.0  # seconds, at so many steps/s of stable-baselines3
@@ -63,12 +63,10 @@ def line(kind: str, seconds: float, bar: float) -> Row:
     return Row(what, f"{seconds:.0f} s", reference, ratio, f"{bar:.0f} s", seconds <= bar)
 
 
-def paper_settings(root: Path, name: str = "gridworld-a") -> tuple[Experiment, list[int]]:
-    """An experiment's settings at paper scale, and the seeds of its first job."""
-    config = yaml.safe_load((root / "config.yaml").read_text())
-    schema = yaml.safe_load((root / "workflow/schemas/config.schema.yaml").read_text())
-    resolved = resolve({**config, "scale": "paper"}, schema)
-    return resolved.experiments[name], list(next(iter(resolved.groups.values())))
+def paper_settings(root: Path) -> tuple[Experiment, list[int]]:
+    """Gridworld A's settings at paper scale, and the seeds of its first job."""
+    resolved = configuration_of(root, "paper")
+    return resolved.experiments["gridworld-a"], list(next(iter(resolved.groups.values())))
 
 
 def estimate(root: Path, baseline: Callable[[], float]) -> tuple[dict[str, float], float]:

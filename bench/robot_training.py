@@ -18,15 +18,15 @@ os.environ["OMP_NUM_THREADS"] = "1"  # read when NumPy is imported
 
 import numpy as np
 
-from bench.gridworld import paper_settings
 from bench.robots import bare
-from bench.timing import Row, in_turn, table
+from bench.timing import Row, in_turn, speed_row, table
 from icl_core.environments.robots import AntConstrained, HalfCheetahConstrained, Robot
 from icl_core.learning.constrained_rl import ConstrainedRLSettings
 from icl_core.learning.costs import fresh_constraints
 from icl_core.learning.lagrangian import LagrangianLearner
 from icl_core.learning.networks import sigmoid
 from icl_core.randomness import generators
+from workflow.lib.checkout import configuration_of
 from workflow.lib.stage import build
 
 BAR = 0.7  # of the bare simulation's speed
@@ -37,10 +37,10 @@ REPEATS = 5
 
 def main() -> None:
     """Print the tables of both robots."""
-    root = Path(__file__).resolve().parent.parent
+    experiments = configuration_of(Path(__file__).resolve().parent.parent, "paper").experiments
     for robot in (AntConstrained, HalfCheetahConstrained):
-        experiment, _ = paper_settings(root, robot.name)
-        settings = build(ConstrainedRLSettings, experiment.learning["constrained_rl"])
+        learning = experiments[robot.name].learning
+        settings = build(ConstrainedRLSettings, learning["constrained_rl"])
         steps = settings.lagrangian.on_policy.steps
         jobs = [training(robot(), settings, stack) for stack in STACKS]
         base, *each = in_turn(REPEATS, bare(robot), *jobs)
@@ -56,15 +56,8 @@ def main() -> None:
 
 def row(stack: int, seconds: float, base: float) -> Row:
     """A line of the table."""
-    judged = stack == max(STACKS)
-    return Row(
-        f"{stack} stacked seed{'s' if stack > 1 else ''}",
-        f"{1 / seconds:,.0f}",
-        f"{1 / base:,.0f}",
-        f"{base / seconds:.2f}x",
-        f"{BAR:.2f}x" if judged else "",
-        not judged or base / seconds >= BAR,
-    )
+    what = f"{stack} stacked seed{'s' if stack > 1 else ''}"
+    return speed_row(what, seconds, base, BAR if stack == max(STACKS) else None)
 
 
 def training(world: Robot, settings: ConstrainedRLSettings, stack: int) -> Callable[[], float]:

@@ -25,7 +25,7 @@ import mujoco
 import numpy as np
 from mujoco.rollout import Rollout
 
-from bench.timing import Row, in_turn, table
+from bench.timing import Row, in_turn, speed_row, table
 from icl_core.environments.mujoco_batch import load_model
 from icl_core.environments.robots import (
     FRAME_SKIP,
@@ -65,11 +65,7 @@ def rows(robot: type[Robot]) -> list[Row]:
     lines = []
     for what, each in seconds.items():
         judged = what.startswith("World.step") and int(what.split()[-1]) >= 20
-        met = not judged or base / each >= BAR
-        bar = f"{BAR:.2f}x" if judged else ""
-        lines.append(
-            Row(what, f"{1 / each:,.0f}", f"{1 / base:,.0f}", f"{base / each:.2f}x", bar, met)
-        )
+        lines.append(speed_row(what, each, base, BAR if judged else None))
     return lines
 
 

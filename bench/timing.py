@@ -29,6 +29,14 @@ class Row:
         return self.what, self.ours, self.reference, self.ratio, self.bar
 
 
+def speed_row(what: str, seconds: float, base: float, bar: float | None = None) -> Row:
+    """Steps a second beside those of a reference, given the seconds that a step takes of each."""
+    ratio = base / seconds
+    told = "" if bar is None else f"{bar:.2f}x"
+    met = bar is None or ratio >= bar
+    return Row(what, f"{1 / seconds:,.0f}", f"{1 / base:,.0f}", f"{ratio:.2f}x", told, met)
+
+
 def in_turn(repeats: int, *jobs: Callable[[], float]) -> list[float]:
     """Median over repeats of CPU seconds per unit of work, for each job.
 

@@ -55,4 +55,9 @@ def _able(item: Item, experiment: Experiment, config: Configuration) -> bool:
     """Whether all that an item needs of an experiment has been made."""
     if ARCHITECTURES in item.needs:
         return experiment.name in config.architectures["environments"]
+    return learned(item, experiment)
+
+
+def learned(item: Item, experiment: Experiment) -> bool:
+    """Whether the method that an item is about, or any, has been run on an experiment."""
     return item.method in experiment.methods if item.method else bool(experiment.methods)

@@ -74,16 +74,23 @@ def record(scale: str, folders: Sequence[str], path: Path = EXPECTED) -> int:
     with path.open(newline="") as file:
         kept = {(row["scale"], row["job"]): row["cpu_seconds"] for row in csv.DictReader(file)}
     for folder in folders:
-        taken: dict[str, list[float]] = {}
-        for file in sorted(Path(folder).rglob("*.tsv")):
-            name = f"benchmarks/{file.relative_to(folder).as_posix()}"
-            taken.setdefault(kind_of(name), []).append(cpu_seconds(records(file)[-1]))
-        kept |= {(scale, job): f"{sum(all_) / len(all_):.1f}" for job, all_ in taken.items()}
+        for job, all_ in last_records(Path(folder)).items():
+            mean = sum(map(cpu_seconds, all_)) / len(all_)
+            kept[scale, job] = f"{mean:.1f}"
     with path.open("w", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(("scale", "job", "cpu_seconds"))
         writer.writerows((*key, seconds) for key, seconds in sorted(kept.items()))
     return len(kept)
+
+
+def last_records(folder: Path) -> dict[str, list[dict[str, str]]]:
+    """What each job under a folder of benchmarks took when it last ran, by kind."""
+    found: dict[str, list[dict[str, str]]] = {}
+    for file in sorted(folder.rglob("*.tsv")):
+        kind = kind_of(f"benchmarks/{file.relative_to(folder).as_posix()}")
+        found.setdefault(kind, []).append(records(file)[-1])
+    return found
 
 
 class Forecast:

@@ -46,8 +46,6 @@ def expanded(pattern, experiment):
     """The paths of one of the catalogue's patterns, for one experiment."""
     if pattern == METRICS:
         return [pattern]
-    if "{experiment}/icl/" in pattern and "icl" not in experiment.methods:
-        return []
     if pattern in (TRAINING, DEMONSTRATIONS):
         # An expert that was not trained here has no training curve.
         missing = pattern == TRAINING and not CONFIG.experiments[experiment.demonstrator].generated

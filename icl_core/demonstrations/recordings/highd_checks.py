@@ -41,11 +41,8 @@ def check_rows(
     """A block of tracks, its first row the file's `start`: known vehicles with known sizes."""
     rows = start + np.arange(len(columns["id"]))
     vehicle, known = place_in_meta(columns["id"], meta["id"])
-    expected, advice = (
-        "a vehicle that has a row in tracksMeta",
-        "add its row there or delete its track",
-    )
-    file.check(known, "id", expected, advice, rows)
+    advice = "add its row there or delete its track"
+    file.check(known, "id", "a vehicle that has a row in tracksMeta", advice, rows)
     for name in ("width", "height"):
         wanted = meta[name][vehicle]
         wrong = np.abs(columns[name] - wanted) > SIZE_ROOM

@@ -46,9 +46,9 @@ def satisfaction_is_higher(evidence: Evidence) -> list[Effect]:
     Both learn from the same demonstrations, so the same seeds are compared.
     """
     first, second = evidence.experiments
-    ends = [_ends(evidence, name) for name in (first, second)]
+    ends = [_quarters(evidence, name) for name in (second, first)]
     seeds = sorted(ends[0].keys() & ends[1].keys())
-    groups = [[end[seed] for seed in seeds] for end in reversed(ends)]
+    groups = [[end[seed][1] for seed in seeds] for end in ends]
     part = f"{evidence.title(first)}, against {evidence.title(second)}"
     unit = "share of demonstrations, difference of means"
     return [evidence.effect(part, unit, difference_of_means, groups, paired=True)]
@@ -81,24 +81,17 @@ def count_swings(values: np.ndarray, share: float = SWING) -> int:
 
 
 def _falls(evidence: Evidence, name: str) -> list[float]:
-    falls = []
-    for log in evidence.adjustments(name).values():
-        values = _joined(log, "expert_satisfaction")
-        falls.append(values[: _part(values)].mean() - values[-_part(values) :].mean())
-    return falls
+    return [first - last for first, last in _quarters(evidence, name).values()]
 
 
-def _ends(evidence: Evidence, name: str) -> dict[int, float]:
-    """The share of demonstrations that keep the constraint in the last quarter, by seed."""
+def _quarters(evidence: Evidence, name: str) -> dict[int, tuple[float, float]]:
+    """Share of demonstrations that keep the constraint in the first and last quarter, by seed."""
     found = {}
     for seed, log in evidence.adjustments(name).items():
         values = _joined(log, "expert_satisfaction")
-        found[seed] = values[-_part(values) :].mean()
+        part = max(1, len(values) // PART)
+        found[seed] = values[:part].mean(), values[-part:].mean()
     return found
-
-
-def _part(values: np.ndarray) -> int:
-    return max(1, len(values) // PART)
 
 
 def _joined(log: list[pa.Table], column: str) -> np.ndarray:

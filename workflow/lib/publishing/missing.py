@@ -6,7 +6,7 @@ from icl_core.showing.catalogue import ITEMS, Item
 from icl_core.showing.catalogue.item import ARCHITECTURES
 from icl_core.showing.naming import METHODS
 from icl_core.showing.page.make import missing_of_paper
-from workflow.lib.finished import experiments_shown
+from workflow.lib.finished import experiments_shown, learned
 from workflow.lib.publishing.run import Run
 
 
@@ -46,9 +46,5 @@ def _why(run: Run, item: Item) -> str:
     if ARCHITECTURES in item.needs:
         return f"not fitted: networks of all shapes to {', '.join(known)}"
     told = f"{METHODS[item.method]} on " if item.method else ""
-    return f"not finished: {told}{', '.join(n for n in known if not _learned(run, item, n))}"
-
-
-def _learned(run: Run, item: Item, name: str) -> bool:
-    methods = run.done.experiments[name].methods
-    return item.method in methods if item.method else bool(methods)
+    unfinished = [name for name in known if not learned(item, run.done.experiments[name])]
+    return f"not finished: {told}{', '.join(unfinished)}"

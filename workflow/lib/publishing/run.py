@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-import yaml
-
-from icl_core.configuration import Configuration, resolve
+from icl_core.configuration import Configuration
 from icl_core.errors import InputError
 from icl_core.showing.catalogue import ITEMS, Item
 from icl_core.showing.recordings import is_simulated
+from workflow.lib.checkout import configuration_of
 from workflow.lib.finished import experiments_shown, only_finished
 
 
@@ -40,9 +39,7 @@ class Run:
 
 def read_run(root: Path, scale: str) -> Run:
     """Find out what is there; the claims and metrics must be."""
-    schema = yaml.safe_load((root / "workflow/schemas/config.schema.yaml").read_text("utf-8"))
-    config = yaml.safe_load((root / "config.yaml").read_text("utf-8"))
-    wanted = resolve({**config, "scale": scale}, schema)
+    wanted = configuration_of(root, scale)
     results = root / "results" / scale
     for name in ("claims.md", "claims.parquet", "metrics.parquet"):
         if not (results / name).is_file():
