@@ -1,5 +1,6 @@
 """Recordings: a user's own take the simulation's place, and stay on the user's machine."""
 
+import csv
 import shutil
 import subprocess
 from pathlib import Path
@@ -7,7 +8,13 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from icl_core.demonstrations.recordings import MARK
+from icl_core.demonstrations.recordings import (
+    MARK,
+    exid_format,
+    exid_reader,
+    highd_format,
+    highd_reader,
+)
 
 ROOT = Path(__file__).parents[2]
 
@@ -72,7 +79,38 @@ def test_git_ignores_what_may_hold_recorded_rows(path):
     assert git("check-ignore", path) == [path]
 
 
+PUBLISHED = "docs/results/"
+SCHEMAS = (  # of the data sets' files, and of what is read from them
+    *(highd_format.TRACKS, exid_format.TRACKS),
+    *highd_reader.SCHEMAS.values(),
+    *exid_reader.SCHEMAS.values(),
+)
+OF_RECORDINGS = {name for schema in SCHEMAS for name in schema.names} | {"trajectory", "state"}
+OF_BOTH = {"id"}  # of a vehicle in HighD, of a claim in ours
+
+
 def test_git_tracks_nothing_that_may_hold_recorded_rows():
     assert git("ls-files", "data", "results") == ["data/README.md"]
     tables = git("ls-files", "*.csv", "*.parquet", "*.osm", "*.arrow")
-    assert tables == ["workflow/lib/expected_cpu.csv"]  # how long jobs take
+    elsewhere = [path for path in tables if not path.startswith(PUBLISHED)]
+    assert elsewhere == ["workflow/lib/expected_cpu.csv"]  # how long jobs take
+
+
+def test_what_is_published_holds_no_column_of_a_recording():
+    tables = [ROOT / path for path in git("ls-files", PUBLISHED) if not is_shown(path)]
+    assert tables
+    for path in tables:
+        assert not (columns(path) & OF_RECORDINGS) - OF_BOTH, path
+
+
+def is_shown(path):
+    """Text and pictures: not tables that a program reads."""
+    return path.endswith((".md", ".svg", ".png", ".gif"))
+
+
+def columns(path):
+    if path.suffix == ".parquet":
+        return set(pq.read_schema(path).names)
+    assert path.suffix == ".csv"
+    with path.open(newline="") as text:
+        return set(next(csv.reader(text)))
