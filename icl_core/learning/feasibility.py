@@ -8,6 +8,7 @@ phase when it has moved too far.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -62,7 +63,7 @@ def importance(now: np.ndarray, then: np.ndarray, lengths: np.ndarray) -> Import
 def feasibility_slope(
     expert: np.ndarray, agent: np.ndarray, weights: np.ndarray, regularisation: float
 ) -> np.ndarray:
-    """Gradient of the loss in the logits of zeta, the expert's steps (n,) first, then the agent's.
+    """Gradient of the loss in the logits of zeta (..., n), the expert's steps, then the agent's.
 
     Loss = -mean log(zeta_E + eps) + mean[w log(zeta_A + eps)]
     + regularisation * (mean(1 - zeta_E) + mean(1 - zeta_A)).
@@ -72,47 +73,83 @@ def feasibility_slope(
     ours = weights / (zeta_a + EPSILON) - regularisation
     return np.concatenate(
         [
-            theirs * zeta_e * (1.0 - zeta_e) / len(expert),
-            ours * zeta_a * (1.0 - zeta_a) / len(agent),
-        ]
+            theirs * zeta_e * (1.0 - zeta_e) / expert.shape[-1],
+            ours * zeta_a * (1.0 - zeta_a) / agent.shape[-1],
+        ],
+        axis=-1,
     )
 
 
 def backward(
-    network: Networks,
+    networks: Networks,
     optimiser: Adam,
     expert: np.ndarray,
-    agent: np.ndarray,
-    lengths: np.ndarray,
-    rng: np.random.Generator,
+    agents: Sequence[np.ndarray],
+    lengths: Sequence[np.ndarray],
+    rngs: Sequence[np.random.Generator],
     settings: BackwardSettings,
-) -> tuple[int, Importance]:
-    """The phase for one run, in place; how many passes it made, and how far zeta had moved
-    at its last look.
+) -> tuple[np.ndarray, list[Importance]]:
+    """The phase for a stack of runs, in place; how many passes each run made, and how far its
+    zeta had moved at the last look.
 
-    `expert` (N_E, inputs), `agent` (N_A, inputs) with episodes of `lengths`. A run at a time:
-    the agents' samples differ in size.
+    `expert` (N_E, inputs) serves all runs; a run's own are in `agents` (N_A, inputs), with
+    episodes of `lengths`.
     """
-    then = zeta(network, agent)
-    for made in range(settings.passes):
-        moved = importance(zeta(network, agent), then, lengths)
-        if moved.too_far(settings):
-            return made, moved
-        weights = np.ones_like(moved.weights) if settings.ignore_weights else moved.weights
-        n = min(len(expert), len(agent))
-        theirs, ours = (rng.permutation(len(side))[:n] for side in (expert, agent))
-        for start in range(0, n, settings.batch):
-            a, b = theirs[start : start + settings.batch], ours[start : start + settings.batch]
-            logits, trace = network.trace(np.concatenate([expert[a], agent[b]])[None])
-            flat = logits[0, :, 0].astype(np.float64)
-            slope = feasibility_slope(
-                flat[: len(a)], flat[len(a) :], weights[b], settings.regularisation
-            )
-            slope = slope.astype(np.float32)[None, :, None]
-            optimiser.step(network.parameters, network.gradient(trace, slope))
-    return settings.passes, importance(zeta(network, agent), then, lengths)
+    then = [zeta(networks, run, steps) for run, steps in enumerate(agents)]
+
+    def look(run: int) -> Importance:
+        return importance(zeta(networks, run, agents[run]), then[run], lengths[run])
+
+    runs = range(len(rngs))
+    made, moved = np.zeros(len(runs), np.int64), [look(run) for run in runs]
+    for _ in range(settings.passes):
+        going = [run for run in runs if not moved[run].too_far(settings)]
+        drawn = {run: _draw(expert, agents[run], moved[run], rngs[run], settings) for run in going}
+        _pass(networks, optimiser, drawn, settings)
+        for run in going:
+            made[run] += 1
+            moved[run] = look(run)
+    return made, moved
 
 
-def zeta(network: Networks, inputs: np.ndarray) -> np.ndarray:
+Pairs = tuple[np.ndarray, np.ndarray, np.ndarray]  # the expert's inputs, the agent's, weights
+
+
+def _draw(expert, agent, moved, rng, settings) -> Pairs:
+    """What a run learns from in one pass: min(N_E, N_A) steps of either side, in random order."""
+    n = min(len(expert), len(agent))
+    theirs, ours = (rng.permutation(len(side))[:n] for side in (expert, agent))
+    weights = np.ones(n) if settings.ignore_weights else moved.weights[ours]
+    return expert[theirs], agent[ours], weights
+
+
+def _pass(networks: Networks, optimiser: Adam, drawn: dict[int, Pairs], settings) -> None:
+    """One pass of some runs: together as long as all have whole batches, then each by itself."""
+    if not drawn:
+        return
+    shortest = min(len(weights) for _, _, weights in drawn.values())
+    shared = shortest - shortest % settings.batch
+    together = [
+        np.stack([part[:shared] for part in parts]) for parts in zip(*drawn.values(), strict=True)
+    ]
+    _steps(networks, optimiser, list(drawn), together, settings)
+    for run, parts in drawn.items():
+        _steps(networks, optimiser, [run], [part[None, shared:] for part in parts], settings)
+
+
+def _steps(networks, optimiser, runs: list[int], parts: Sequence[np.ndarray], settings) -> None:
+    """Batch after batch of (runs, n, ...) pairs."""
+    some, adam = networks.pick(runs), optimiser.pick(runs)
+    for start in range(0, parts[0].shape[1], settings.batch):
+        expert, agent, weights = (part[:, start : start + settings.batch] for part in parts)
+        logits, trace = some.trace(np.concatenate([expert, agent], axis=1))
+        theirs, ours = np.split(logits[..., 0].astype(np.float64), 2, axis=1)
+        slope = feasibility_slope(theirs, ours, weights, settings.regularisation)
+        adam.step(some.parameters, some.gradient(trace, slope.astype(np.float32)[..., None]))
+    networks.parameters[runs] = some.parameters
+    optimiser.put(runs, adam)
+
+
+def zeta(networks: Networks, run: int, inputs: np.ndarray) -> np.ndarray:
     """Feasibility of a run's steps: (n, inputs) -> (n,)."""
-    return sigmoid(network(inputs[None])[0, :, 0].astype(np.float64))
+    return sigmoid(networks.pick([run])(inputs[None])[0, :, 0].astype(np.float64))

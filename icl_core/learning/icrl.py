@@ -107,20 +107,16 @@ class _Learner:
         rngs = generators(self.seeds, "icrl", "backward", self.done)
         policy = self.policies.agents.policy
         episodes = play(self.world, policy, rngs, self.settings.episodes)
-        made, forth, back = np.zeros((3, len(self.seeds)))
-        for run, rng in enumerate(rngs):
-            one, agent = slice(run, run + 1), episodes[run]
-            network = self.feasibility.like(self.feasibility.parameters[one])
-            made[run], moved = backward(
-                network,
-                self.optimiser.of_runs(one),
-                self.expert,
-                _steps(self.world, agent),
-                agent.lengths,
-                rng,
-                self.settings.backward,
-            )
-            forth[run], back[run] = moved.kl_old_new, moved.kl_new_old
+        made, moved = backward(
+            self.feasibility,
+            self.optimiser,
+            self.expert,
+            [_steps(self.world, episodes[run]) for run in range(len(rngs))],
+            [episodes[run].lengths for run in range(len(rngs))],
+            rngs,
+            self.settings.backward,
+        )
+        forth, back = np.array([(m.kl_old_new, m.kl_new_old) for m in moved]).T
         return {"backward passes": made, "KL old-new": forth, "KL new-old": back}
 
     def tensors(self) -> dict[str, np.ndarray]:

@@ -202,12 +202,17 @@ class Adam:
         gradient *= rate.astype(np.float32)
         parameters -= gradient
 
-    def of_runs(self, runs: slice) -> Adam:
-        """The same optimiser for some of the runs, sharing its state."""
+    def pick(self, runs: Sequence[int]) -> Adam:
+        """A copy for some of the runs."""
         some = Adam(self.first[runs], self.learning_rate, self.epsilon)
-        some.first, some.second = self.first[runs], self.second[runs]
-        some.steps = self.steps[runs]
+        some.restore({name: part[runs] for name, part in self.tensors().items()})
         return some
+
+    def put(self, runs: Sequence[int], some: Adam) -> None:
+        """Take such a copy back."""
+        theirs = some.tensors()
+        for name, part in self.tensors().items():
+            part[runs] = theirs[name]
 
     def tensors(self, prefix: str = "") -> dict[str, np.ndarray]:
         """What a saved state must hold of it."""

@@ -214,17 +214,14 @@ class OnPolicyAgents:
         """Copies of some of the runs, with their optimisers' state."""
         networks = [net.pick(runs) for net in (self.policy, *self.values)]
         some = OnPolicyAgents(networks, self.actions, self.settings)
-        for name, ours in self.optimisers.items():
-            some.optimisers[name].restore({k: v[runs] for k, v in ours.tensors().items()})
+        some.optimisers = {name: ours.pick(runs) for name, ours in self.optimisers.items()}
         return some
 
     def _put(self, runs: np.ndarray, some: OnPolicyAgents) -> None:
         """Take the runs back."""
         self.parameters[runs] = some.parameters
         for name, ours in self.optimisers.items():
-            theirs = some.optimisers[name].tensors()
-            for part, values in ours.tensors().items():
-                values[runs] = theirs[part]
+            ours.put(runs, some.optimisers[name])
 
     def tensors(self) -> dict[str, np.ndarray]:
         """What a saved state must hold of them."""

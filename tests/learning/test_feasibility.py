@@ -83,9 +83,10 @@ def phase(settings, rate=5e-4):
     expert, agent = rng.normal(size=(90, 2)) + 2.0, rng.normal(size=(150, 2)) - 2.0
     optimiser = Adam(network.parameters, rate)
     lengths = np.array([50, 70, 30])
-    sides = (expert.astype(np.float32), agent.astype(np.float32))
-    made, moved = backward(network, optimiser, *sides, lengths, generator(1, "b"), settings)
-    return network, optimiser, sides, made, moved
+    expert, agent = (side.astype(np.float32) for side in (expert, agent))
+    given = (expert, [agent], [lengths], [generator(1, "b")], settings)
+    (made,), (moved,) = backward(network, optimiser, *given)
+    return network, optimiser, (expert, agent), made, moved
 
 
 def test_a_phase_makes_the_expert_feasible_and_the_agent_not():
@@ -93,8 +94,33 @@ def test_a_phase_makes_the_expert_feasible_and_the_agent_not():
     network, optimiser, (expert, agent), made, _ = phase(settings, rate=1e-3)
     assert made == 60
     assert optimiser.steps[0] == 120  # min(90, 150) pairs, 64 and 26
-    assert zeta(network, expert).mean() > 0.9
-    assert zeta(network, agent).mean() < 0.1
+    assert zeta(network, 0, expert).mean() > 0.9
+    assert zeta(network, 0, agent).mean() < 0.1
+
+
+def test_a_run_of_a_stack_is_that_run_by_itself():
+    """Runs of all sizes, more and fewer steps than the expert's; they stop at different times."""
+    seeds, sizes, rng = [1, 2, 3, 4], [150, 40, 300, 129], generator(1, "data")
+    expert = rng.normal(size=(170, 2)).astype(np.float32) + 1
+    agents = [rng.normal(size=(n, 2)).astype(np.float32) - k for k, n in enumerate(sizes)]
+    lengths = [np.array([n - 30, 30]) for n in sizes]
+    settings = replace(SETTINGS, passes=9, kl_old_new=3.0)
+
+    def learn(chosen):
+        networks = Networks.initialise(generators([seeds[k] for k in chosen], "z"), (2, 16, 16, 1))
+        optimiser = Adam(networks.parameters, 5e-3)
+        own = ([part[k] for k in chosen] for part in (agents, lengths))
+        rngs = generators([seeds[k] for k in chosen], "b")
+        made, moved = backward(networks, optimiser, expert, *own, rngs, settings)
+        return networks.parameters, optimiser.first, optimiser.second, optimiser.steps, made, moved
+
+    *stacked, moved = learn(range(4))
+    assert len(set(stacked[-1])) > 1
+    for k in range(4):
+        *alone, (still,) = learn([k])
+        for ours, theirs in zip(stacked, alone, strict=True):
+            np.testing.assert_array_equal(ours[k], theirs[0])
+        assert moved[k].kl_old_new == still.kl_old_new
 
 
 def test_a_phase_ends_before_the_pass_that_would_begin_too_far():
