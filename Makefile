@@ -35,7 +35,7 @@ test: $(READY)
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/snakefmt --check Snakefile workflow
 	$(VENV)/bin/snakemake --lint
-	$(VENV)/bin/snakemake --dry-run --quiet all -- all
+	$(VENV)/bin/snakemake --dry-run --quiet rules -- all
 	OMP_NUM_THREADS=1 $(VENV)/bin/python -m pytest -n 2
 
 bench: $(READY)
