@@ -18,7 +18,12 @@ from icl_core.demonstrations.recordings import Recordings, joined
 from icl_core.demonstrations.recordings import exid_checks as checks
 from icl_core.demonstrations.recordings import exid_format as form
 from icl_core.demonstrations.recordings.csv_tables import CsvFile, arrays, table_of
-from icl_core.demonstrations.recordings.spans import check_frames, check_spans, joined_blocks
+from icl_core.demonstrations.recordings.spans import (
+    check_frames,
+    check_spans,
+    joined_blocks,
+    recording_row,
+)
 from icl_core.errors import InputError
 
 RECORDINGS = pa.schema(
@@ -153,15 +158,7 @@ def _rows(
 
 
 def _recording_row(file: CsvFile, number: int) -> pa.Table:
-    table = file.read()
-    if table.num_rows != 1:
-        raise file.fault(
-            "one row, that of the recording", f"{table.num_rows}", "keep the one of this recording"
-        )
-    row = table.to_pylist()[0]
-    right = [row["recordingId"] == number]
-    file.check(right, "recordingId", f"{number} as in the file's name", "rename the file")
-    file.check([row["frameRate"] > 0], "frameRate", "a rate above 0", "correct the cell")
+    row = recording_row(file, number, "recordingId")
     columns = [
         pa.array([value], kind) for value, kind in zip(row.values(), RECORDINGS.types, strict=True)
     ]

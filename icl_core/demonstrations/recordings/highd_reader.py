@@ -21,7 +21,12 @@ from icl_core.demonstrations.recordings import Recordings, joined
 from icl_core.demonstrations.recordings import highd_checks as checks
 from icl_core.demonstrations.recordings import highd_format as form
 from icl_core.demonstrations.recordings.csv_tables import CsvFile, arrays, table_of
-from icl_core.demonstrations.recordings.spans import check_frames, check_spans, joined_blocks
+from icl_core.demonstrations.recordings.spans import (
+    check_frames,
+    check_spans,
+    joined_blocks,
+    recording_row,
+)
 from icl_core.errors import InputError
 
 RECORDINGS = pa.schema(
@@ -172,18 +177,7 @@ def _rows(file: CsvFile, meta: Mapping[str, np.ndarray]) -> dict[str, np.ndarray
 
 
 def _recording_row(file: CsvFile, number: int) -> pa.Table:
-    table = file.read()
-    if table.num_rows != 1:
-        raise file.fault(
-            "one row, that of the recording",
-            f"{table.num_rows}",
-            "keep the row of this recording only",
-            1,
-        )
-    row = table.to_pylist()[0]
-    right = np.array([row["id"] == number])
-    file.check(right, "id", f"{number} as in the file's name", "rename the file")
-    file.check([row["frameRate"] > 0], "frameRate", "a rate above 0", "correct the cell")
+    row = recording_row(file, number, "id")
     markings = [checks.markings(file, f"{side}LaneMarkings", row) for side in ("upper", "lower")]
     values = (
         number,

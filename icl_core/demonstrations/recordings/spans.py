@@ -1,4 +1,4 @@
-"""Tracks and their meta rows: what is checked alike for HighD and ExiD."""
+"""Recordings, tracks and their meta rows: what is checked alike for HighD and ExiD."""
 
 from __future__ import annotations
 
@@ -10,6 +10,22 @@ import numpy as np
 from icl_core.demonstrations.recordings.csv_tables import CsvFile
 
 SIZE_ROOM = 0.02  # [m] sizes may differ by: both files are rounded to centimetres
+
+
+def recording_row(file: CsvFile, number: int, key: str) -> dict:
+    """The one row of recordingMeta, with the recording's number in the column `key`."""
+    table = file.read()
+    if table.num_rows != 1:
+        raise file.fault(
+            "one row, that of the recording",
+            f"{table.num_rows}",
+            "keep the row of this recording only",
+            1,
+        )
+    (row,) = table.to_pylist()
+    file.check([row[key] == number], key, f"{number} as in the file's name", "rename the file")
+    file.check([row["frameRate"] > 0], "frameRate", "a rate above 0", "correct the cell")
+    return row
 
 
 def check_once(file: CsvFile, numbers: np.ndarray, column: str, expected: str, advice: str) -> None:

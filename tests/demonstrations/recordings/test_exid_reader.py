@@ -186,7 +186,8 @@ class Fault:
 
     def __init__(self, change, part, line=None, column=None, told=""):
         self.change, self.part, self.told = change, part, told
-        self.place = f"line {line}, column {column!r}: " if line else ""
+        places = [f"line {line}"] * bool(line) + [f"column {column!r}"] * bool(column)
+        self.place = ", ".join(places) + ": " * bool(places)
 
 
 def cell(part, row, column, text, told=""):
@@ -227,7 +228,7 @@ FAULTS = {
         lambda rows: rows.append(rows[9]), "tracks", 23, "frame", "a second time"
     ),
     "meta row twice": Fault(lambda rows: rows.append(rows[3]), "tracksMeta", 7, "trackId", "once"),
-    "two recordings": Fault(lambda rows: rows.append(rows[0]), "recordingMeta", told="found 2"),
+    "two recordings": Fault(lambda rows: rows.append(rows[0]), "recordingMeta", 3, told="found 2"),
     "no rows": Fault(lambda rows: rows.clear(), "tracks", told="at least one row"),
 }
 
