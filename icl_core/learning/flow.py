@@ -111,6 +111,17 @@ def fit_density(
     return Density(flows, low, high, mean, deviation)
 
 
+def normal_surprise(density: Density, inputs: np.ndarray) -> float:
+    """Mean -log p of inputs (n, k) under one normal distribution fitted to them, scaled alike.
+
+    A flow that has learned enough is no worse; of one input it is exactly that: its couplings
+    have nothing to depend on.
+    """
+    scaled = _scaled(inputs, density.low, density.high).numpy().astype(np.float64)
+    covariance = np.atleast_2d(np.cov(scaled.T, ddof=0))
+    return 0.5 * float(np.linalg.slogdet(2.0 * np.pi * np.e * covariance)[1])
+
+
 def _fit(
     noisy: Callable[[np.random.Generator], torch.Tensor], seed: int, settings: DensitySettings
 ) -> zuko.flows.RealNVP:

@@ -6,7 +6,7 @@ import torch
 
 from icl_core.demonstrations.trajectories import Trajectories
 from icl_core.environments import make_world
-from icl_core.learning.flow import Density, DensitySettings, fit_density
+from icl_core.learning.flow import Density, DensitySettings, fit_density, normal_surprise
 
 FAST = DensitySettings(epochs=6)
 
@@ -140,3 +140,23 @@ def test_an_input_that_never_varies_is_no_division_by_zero():
     other = inputs.copy()
     other[:, 1] = 1.0  # never seen
     assert density.unusual(0, other).mean() > density.unusual(0, inputs).mean()
+
+
+def test_of_one_input_the_flow_is_the_normal_distribution():
+    """Its mean -log p has a closed form; few steps leave it far from there."""
+    world, rng = make_world("halfcheetah"), np.random.default_rng(3)
+    states = np.zeros((30, 100, world.observation_size), np.float32)
+    states[..., 0] = rng.normal(4.0, 2.5, size=(30, 100))
+    actions = np.zeros((30, 100, *world.action_shape), np.float32)
+    lengths = np.full(30, 100)
+    demonstrations = Trajectories(states, actions, np.zeros((30, 100), np.float32), lengths)
+    z = states[..., :1].reshape(-1, 1).astype(np.float64)
+    unit = 2.0 * (z - z.min()) / np.ptp(z) - 1.0
+    expected = 0.5 * np.log(2.0 * np.pi * np.e * unit.var())
+
+    enough = DensitySettings(epochs=15, learning_rate=5e-3)
+    density = fit_density(world, demonstrations, [1, 2], enough)
+    assert normal_surprise(density, z) == pytest.approx(expected, abs=1e-5)
+    np.testing.assert_allclose(density.mean, expected, atol=0.02)
+    hasty = fit_density(world, demonstrations, [1, 2], DensitySettings(epochs=1))
+    assert (hasty.mean > expected + 0.5).any()

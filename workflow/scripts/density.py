@@ -1,9 +1,15 @@
 """Fit the density of the demonstrations' constraint inputs, once per seed."""
 
+import sys
+
+import numpy as np
+
 from icl_core.artifacts import write_tensors
 from icl_core.demonstrations.files import read_demonstrations
-from icl_core.learning.flow import DensitySettings, fit_density
+from icl_core.learning.flow import DensitySettings, fit_density, normal_surprise
 from workflow.lib.stage import Stage, run
+
+ROOM = 0.5  # by which a flow that has learned enough may be worse than a normal distribution
 
 
 def main(stage: Stage) -> None:
@@ -12,6 +18,16 @@ def main(stage: Stage) -> None:
     demonstrations = read_demonstrations(stage.input.demonstrations, world)
     settings = stage.build(DensitySettings, "density")
     density = fit_density(world, demonstrations, stage.seeds, settings)
+    inputs = world.constraint_inputs(demonstrations.states, demonstrations.actions)
+    normal = normal_surprise(density, inputs[demonstrations.mask])
+    for seed, surprise in zip(stage.seeds, density.mean, strict=True):
+        if np.isfinite(normal) and surprise > normal + ROOM:  # infinite: inputs on a line
+            print(
+                f"warning: density of {world.name}, seed {seed}: expected -log p of at most "
+                f"{normal:.2f} as a normal distribution has it, found {surprise:.2f}; "
+                "raise learning.density.epochs",
+                file=sys.stderr,
+            )
     write_tensors(stage.output[0], density.tensors(), stage.provenance())
 
 
