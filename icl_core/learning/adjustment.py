@@ -8,6 +8,7 @@ import numpy as np
 
 from icl_core.demonstrations.trajectories import Trajectories, discounts
 from icl_core.environments.world import World
+from icl_core.learning.costs import taken_inputs
 from icl_core.learning.networks import Adam, Networks, sigmoid
 
 
@@ -42,7 +43,7 @@ class Visits:
     """
 
     def __init__(self, world: World, *sets: Trajectories):
-        inputs = [world.constraint_inputs(t.states, t.actions)[t.mask] for t in sets]
+        inputs = [taken_inputs(world, episodes) for episodes in sets]
         inputs.append(world.grid.nodes if world.true_constraint else world.grid.nodes[:0])
         keys = np.rint(np.concatenate(inputs) / world.input_resolution).astype(np.int64)
         distinct, column = np.unique(keys, axis=0, return_inverse=True)

@@ -20,6 +20,11 @@ def fresh_constraints(world: World, seeds: Sequence[int], hidden: Sequence[int])
     return Networks.initialise(generators(seeds, "constraint"), (world.input_size, *hidden, 1))
 
 
+def taken_inputs(world: World, episodes: Trajectories) -> np.ndarray:
+    """The constraint inputs of all steps that were taken, episode after episode: (n, inputs)."""
+    return world.constraint_inputs(episodes.states, episodes.actions)[episodes.mask]
+
+
 def constraint_values(
     world: World, constraint: ConstraintFunction, episodes: Trajectories
 ) -> np.ndarray:

@@ -21,6 +21,7 @@ import zuko
 
 from icl_core.demonstrations.trajectories import Trajectories
 from icl_core.environments.world import World
+from icl_core.learning.costs import taken_inputs
 from icl_core.randomness import generator
 
 torch.set_num_threads(1)  # the flows are small, and sums must not depend on the machine's cores
@@ -95,8 +96,7 @@ def fit_density(
     world: World, demonstrations: Trajectories, seeds: Sequence[int], settings: DensitySettings
 ) -> Density:
     """Maximise the likelihood of the demonstrated inputs, once per seed (Algorithm 1, line 2)."""
-    inputs = world.constraint_inputs(demonstrations.states, demonstrations.actions)
-    inputs = inputs[demonstrations.mask]
+    inputs = taken_inputs(world, demonstrations)
     low, high = inputs.min(axis=0), inputs.max(axis=0)
 
     def noisy(rng: np.random.Generator) -> torch.Tensor:

@@ -15,6 +15,7 @@ import numpy as np
 from icl_core.demonstrations.trajectories import Trajectories
 from icl_core.environments.world import World
 from icl_core.learning.baseline import Outcome, constraint_learner, finish
+from icl_core.learning.costs import taken_inputs
 from icl_core.learning.networks import Adam, Networks, sigmoid
 from icl_core.learning.on_policy import OnPolicySettings
 from icl_core.learning.resume import Store, run_to_end
@@ -63,9 +64,7 @@ class _Learner:
     def __init__(self, world, demonstrations, seeds, settings, ppo, hidden):
         self.world, self.settings = world, settings
         self.policies = WalkingPolicies(world, seeds, ppo, critics=1, purpose="gail-constraint")
-        taken = demonstrations.mask
-        inputs = world.constraint_inputs(demonstrations.states, demonstrations.actions)
-        self.expert = inputs[taken]  # (N_E, inputs)
+        self.expert = taken_inputs(world, demonstrations)  # (N_E, inputs)
         self.discriminator, self.optimiser = constraint_learner(
             world, seeds, hidden, settings.learning_rate
         )

@@ -15,6 +15,7 @@ import numpy as np
 from icl_core.demonstrations.trajectories import Trajectories
 from icl_core.environments.world import World
 from icl_core.learning.baseline import Outcome, constraint_learner, finish
+from icl_core.learning.costs import taken_inputs
 from icl_core.learning.feasibility import BackwardSettings, backward
 from icl_core.learning.multiplier import Multiplier
 from icl_core.learning.networks import Networks, sigmoid
@@ -67,7 +68,7 @@ class _Learner:
         self.world, self.seeds, self.settings, self.done = world, seeds, settings, 0
         self.policies = WalkingPolicies(world, seeds, ppo, critics=2, purpose="icrl")
         self.multiplier = Multiplier(len(seeds), settings.multiplier, settings.multiplier_rate)
-        self.expert = _steps(world, demonstrations)
+        self.expert = taken_inputs(world, demonstrations)
         self.feasibility, self.optimiser = constraint_learner(
             world, seeds, hidden, settings.backward.learning_rate
         )
@@ -111,7 +112,7 @@ class _Learner:
             self.feasibility,
             self.optimiser,
             self.expert,
-            [_steps(self.world, episodes[run]) for run in range(len(rngs))],
+            [taken_inputs(self.world, episodes[run]) for run in range(len(rngs))],
             [episodes[run].lengths for run in range(len(rngs))],
             rngs,
             self.settings.backward,
@@ -131,8 +132,3 @@ class _Learner:
         self.multiplier.restore(named)
         self.done = int(named["done"][0])
         self.policies.restore(named)
-
-
-def _steps(world: World, episodes: Trajectories) -> np.ndarray:
-    """The constraint inputs of all steps, episode after episode: (steps, inputs)."""
-    return world.constraint_inputs(episodes.states, episodes.actions)[episodes.mask]

@@ -6,6 +6,7 @@ import numpy as np
 
 from icl_core.artifacts import write_tensors
 from icl_core.demonstrations.files import read_demonstrations
+from icl_core.learning.costs import taken_inputs
 from icl_core.learning.flow import DensitySettings, fit_density, normal_surprise
 from workflow.lib.stage import Stage, run
 
@@ -18,8 +19,7 @@ def main(stage: Stage) -> None:
     demonstrations = read_demonstrations(stage.input.demonstrations, world)
     settings = stage.build(DensitySettings, "density")
     density = fit_density(world, demonstrations, stage.seeds, settings)
-    inputs = world.constraint_inputs(demonstrations.states, demonstrations.actions)
-    normal = normal_surprise(density, inputs[demonstrations.mask])
+    normal = normal_surprise(density, taken_inputs(world, demonstrations))
     for seed, surprise in zip(stage.seeds, density.mean, strict=True):
         if np.isfinite(normal) and surprise > normal + ROOM:  # infinite: inputs on a line
             print(
