@@ -7,10 +7,12 @@ import subprocess
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from PIL import Image
 
-from icl_core.artifacts import write_table, write_tensors
+from icl_core.artifacts import SIMULATED, SOURCE, write_table, write_tensors
 from icl_core.code_digest import code_digest
 from icl_core.errors import InputError
 from icl_core.measuring.claims.telling import as_markdown
@@ -81,6 +83,16 @@ def test_what_is_finished_is_published_and_nothing_else(root):
             assert content == original.read_bytes()
     rows = list(csv.reader(files["cpu-seconds.csv"].decode().splitlines()))
     assert rows[1:] == [["adjust/gridworld-a", "1", "8.0", "10.0"]]  # drawing does not count
+
+
+@pytest.mark.parametrize("source", [SIMULATED, "HighD 1.0"])
+def test_an_animation_of_real_traffic_is_not_published(root, source):
+    results = root / "results/quick"
+    (results / "figures/highd.gif").write_bytes(b"vehicles")
+    scene = pa.table({"x": [0.0]}).replace_schema_metadata({SOURCE: source})
+    (results / "recordings/highd").mkdir(parents=True)
+    pq.write_table(scene, results / "recordings/highd/scene.parquet")
+    assert ("figures/highd.gif" in published(root)) == (source == SIMULATED)
 
 
 def test_the_page_shows_everything_and_says_what_is_missing_and_why(root):

@@ -51,6 +51,10 @@ class Stage:
         """Progress of this job, named by its rule and wildcards."""
         return Progress(self.log_path, " ".join([self._rule, *self.wildcards]), total)
 
+    def warn(self, text: str) -> None:
+        """One line of what the user should look at, on stderr and in the log; the job goes on."""
+        self.progress(0).say(f"warning: {text}")
+
     def provenance(self) -> dict:
         """What every artifact of this job says of its making."""
         seeds = self.settings.get("seeds", [])

@@ -1,7 +1,5 @@
 """Fit the density of the demonstrations' constraint inputs, once per seed."""
 
-import sys
-
 import numpy as np
 
 from icl_core.artifacts import write_tensors
@@ -22,11 +20,10 @@ def main(stage: Stage) -> None:
     normal = normal_surprise(density, taken_inputs(world, demonstrations))
     for seed, surprise in zip(stage.seeds, density.mean, strict=True):
         if np.isfinite(normal) and surprise > normal + ROOM:  # infinite: inputs on a line
-            print(
-                f"warning: density of {world.name}, seed {seed}: expected -log p of at most "
-                f"{normal:.2f} as a normal distribution has it, found {surprise:.2f}; "
-                "raise learning.density.epochs",
-                file=sys.stderr,
+            stage.warn(
+                f"density of {world.name}, seed {seed}: expected -log p of at most {normal:.2f} "
+                f"as a normal distribution has it, found {surprise:.2f}; "
+                "raise learning.density.epochs"
             )
     write_tensors(stage.output[0], density.tensors(), stage.provenance())
 

@@ -12,20 +12,23 @@ from PIL import Image
 from icl_core.artifacts import atomic
 from icl_core.errors import InputError
 from workflow.lib.publishing import costs, making, page
+from workflow.lib.publishing.page import ANIMATION
 from workflow.lib.publishing.run import Run
 
 LIMIT = 10_000_000  # bytes of all files together: a clone should stay small
 LARGE = 300_000  # bytes: a larger SVG is published as a PNG,
 WIDTH = 1400  # pixels wide at most
 BY_HAND = "summary.md"
-COPIED = ("claims.md", "claims.csv", "metrics.parquet", "figures/highd.gif")
+COPIED = ("claims.md", "claims.csv", "metrics.parquet")
 
 
 def gather(run: Run, has_summary: bool) -> dict[str, bytes]:
     """Content by name; equal results give equal bytes."""
-    found = {name: run.results / name for name in COPIED}
+    # The animation shows every vehicle in every frame: of real traffic, not ours to pass on.
+    copied = (*COPIED, ANIMATION) if "highd" in run.simulated else COPIED
+    found = {name: run.results / name for name in copied}
     files = {name: path.read_bytes() for name, path in found.items() if path.is_file()}
-    pictures = {}
+    pictures = {ANIMATION: ANIMATION} if ANIMATION in files else {}
     for item in run.items:
         if item.kind == "figure":
             suffix, content = picture(*(run.results / path for path in item.outputs))

@@ -16,6 +16,8 @@ from icl_core.showing.training_times import duration
 from workflow.lib.publishing import costs, making, missing
 from workflow.lib.publishing.run import Run
 
+ANIMATION = "figures/highd.gif"  # the drive of Figure 13, moving
+
 
 def readme(run: Run, pictures: Mapping[str, str], has_summary: bool) -> str:
     """The page; `pictures` are the files of the figures, by name."""
@@ -87,6 +89,8 @@ def _figures(run: Run, pictures: Mapping[str, str]) -> str:
         if item.kind == "figure":
             image = f"![{item.label}: {item.title}]({pictures[item.name]})"
             told += [_title(item), image, _caption(run, item), _again(run, item)]
+    if ANIMATION in pictures:
+        told += ["### Figure 13, moving", f"![The ego drives, in blue]({pictures[ANIMATION]})"]
     return "\n\n".join(told)
 
 
