@@ -71,5 +71,6 @@ def _notes(times: Iterable[Time], scale: str) -> str:
 def duration(seconds: float) -> str:
     """ "7 h 15 min", "3.2 min" or "4.5 s"."""
     if seconds >= 3600:
-        return f"{seconds // 3600:.0f} h {seconds % 3600 / 60:.0f} min"
+        hours, minutes = divmod(round(seconds / 60), 60)
+        return f"{hours} h {minutes} min"
     return f"{seconds / 60:.1f} min" if seconds >= 60 else f"{seconds:.1f} s"

@@ -120,8 +120,8 @@ def test_a_job_too_short_to_be_looked_at_counts_its_wall_time(tmp_path):
 
 
 def test_durations():
-    found = [training_times.duration(s) for s in (4.5, 192, 26_100, 3600)]
-    assert found == ["4.5 s", "3.2 min", "7 h 15 min", "1 h 0 min"]
+    found = [training_times.duration(s) for s in (4.5, 192, 26_100, 3600, 7199)]
+    assert found == ["4.5 s", "3.2 min", "7 h 15 min", "1 h 0 min", "2 h 0 min"]
 
 
 def test_architectures_stand_beside_the_papers(sources, tmp_path):
