@@ -4,14 +4,13 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 CORES ?= $(shell $(PYTHON) -c "import os; print(os.cpu_count())")
 SCALE ?= paper
 VENV := .venv
-SNAKEMAKE := $(VENV)/bin/snakemake --cores $(CORES)
 READY := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
 .PHONY: help demo paper publish test bench lock
 
 help: ## Say what there is
-	@echo "make demo            every table and figure at scale quick, in minutes"
+	@echo "make demo            every table and figure at scale quick, in 40 minutes on two cores"
 	@echo "make paper CORES=8   the same with the paper's sizes and five seeds"
 	@echo "make publish         what has been run so far at the paper's scale into docs/results/"
 	@echo "make test            format, lint, unit, workflow and smoke tests"
@@ -20,7 +19,7 @@ help: ## Say what there is
 	@echo "An interrupted command goes on where it stopped when it is given again."
 
 demo: $(READY)
-	@$(SNAKEMAKE) all --config scale=quick
+	@$(VENV)/bin/python -m workflow.lib.forecast run quick $(CORES)
 	@echo "The report: $(CURDIR)/results/quick/report.html"
 
 paper: $(READY)
