@@ -52,13 +52,11 @@ def importance(now: np.ndarray, then: np.ndarray, lengths: np.ndarray) -> Import
     rho = (zeta + eps) / (zeta_0 + eps) of a step, omega its product over an episode.
     """
     rho = (now.astype(np.float64) + EPSILON) / (then.astype(np.float64) + EPSILON)
-    log_omega = np.add.reduceat(np.log(rho), np.cumsum(lengths) - lengths)
-    logs = np.logaddexp(log_omega, np.log(EPSILON))  # log(omega + eps)
-    # Both sides of the fraction by the same factor: omega of a long episode may overflow.
-    factor = max(0.0, log_omega.max())
-    omega, epsilon = np.exp(log_omega - factor), EPSILON * np.exp(-factor)
-    forth, mean = -logs.mean(), omega.mean()
-    back = ((omega - mean) * logs).mean() / (mean + epsilon)
+    starts = np.cumsum(lengths) - lengths
+    with np.errstate(over="ignore", invalid="ignore"):
+        omega = np.exp(np.add.reduceat(np.log(rho), starts))
+        logs, mean = np.log(omega + EPSILON), omega.mean()
+        forth, back = -logs.mean(), ((omega - mean) * logs).mean() / (mean + EPSILON)
     return Importance(rho / rho.mean(), float(forth), float(back))
 
 

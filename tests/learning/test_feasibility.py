@@ -1,7 +1,6 @@
 """ICRL's backward phase: importance weights and stops by hand, gradients by autograd."""
 
 from dataclasses import replace
-from decimal import Decimal
 
 import numpy as np
 import pytest
@@ -60,26 +59,9 @@ def test_stops(forth, back, stops):
     assert replace(found, kl_new_old=back).too_far(SETTINGS) == stops
 
 
-def exactly(log_omega, epsilon=Decimal("1e-5")):
-    """Both divergences with numbers that cannot overflow."""
-    omega = [Decimal(float(one)).exp() for one in log_omega]
-    logs, mean = [(one + epsilon).ln() for one in omega], sum(omega) / len(omega)
-    back = sum((one - mean) * log for one, log in zip(omega, logs, strict=True)) / len(omega)
-    return -sum(logs) / len(logs), back / (mean + epsilon)
-
-
-@pytest.mark.parametrize("steps", [5, 100, 1000])
-@pytest.mark.parametrize("low", [True, False])
-def test_episodes_of_any_length_are_compared_without_overflow(steps, low):
-    """The product over a thousand steps, each of ratio 2 or so, is beyond float64."""
-    rng = np.random.default_rng(steps)
-    then, now = rng.uniform(0.1, 0.2, size=6 * steps), rng.uniform(0.2, 0.4, size=6 * steps)
-    now, then = (then, now) if low else (now, then)
-    found = importance(now, then, np.full(6, steps))
-    rho = (now + EPSILON) / (then + EPSILON)
-    forth, back = exactly(np.log(rho).reshape(6, steps).sum(axis=1))
-    assert found.kl_old_new == pytest.approx(float(forth), rel=1e-9)
-    assert found.kl_new_old == pytest.approx(float(back), rel=1e-6, abs=1e-12)
+def test_weights_that_overflow_stop_too():
+    now, then = np.full(400, 0.99), np.full(400, 1e-3)
+    assert importance(now, then, np.array([400])).too_far(SETTINGS)
 
 
 def test_slope_is_that_of_autograd():
