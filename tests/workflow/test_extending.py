@@ -3,7 +3,6 @@
 import re
 import subprocess
 import sys
-from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
@@ -67,4 +66,4 @@ def test_an_environment_of_ones_own_learns_and_is_drawn(extended):
     at_smoke = drawing.replace("paper", "smoke").replace("1-5", "1-2")
     here = environment() | {"PYTHONPATH": str(extended.path)}
     subprocess.run([sys.executable, "-c", at_smoke], cwd=extended.path, env=here, check=True)
-    assert "<svg" in Path(extended.path / "corridor.svg").read_text()
+    assert "<svg" in (extended.path / "corridor.svg").read_text()
