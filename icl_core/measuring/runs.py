@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from icl_core.environments.world import World
-from icl_core.measuring.accruals import accrual_dissimilarity
+from icl_core.demonstrations.accruals import accrual_dissimilarity
 from icl_core.measuring.metrics import CMSE, NAD, concatenate, constraint_error, metric_rows
 
 

@@ -12,7 +12,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patheffects import withStroke
 
 from icl_core.environments.world import World
-from icl_core.measuring.accruals import normalised
+from icl_core.demonstrations.accruals import normalised
 from icl_core.measuring.loading import expert_visits
 from icl_core.measuring.statistics import mean_and_std
 from icl_core.showing.loading import accruals, recovered_constraints

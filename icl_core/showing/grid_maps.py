@@ -10,7 +10,7 @@ from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 
 from icl_core.environments.gridworld import Gridworld
-from icl_core.measuring.accruals import normalised
+from icl_core.demonstrations.accruals import normalised
 from icl_core.measuring.metrics import constraint_error
 from icl_core.measuring.runs import dissimilarities
 from icl_core.measuring.statistics import mean_and_std

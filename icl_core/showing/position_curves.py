@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MultipleLocator
 
 from icl_core.environments.world import EvaluationGrid, World
-from icl_core.measuring.accruals import normalised
+from icl_core.demonstrations.accruals import normalised
 from icl_core.measuring.metrics import constraint_error
 from icl_core.measuring.runs import dissimilarities
 from icl_core.measuring.statistics import mean_and_std

@@ -22,7 +22,7 @@ from icl_core.learning.icl.states import ConstraintState, ICLSettings, PolicySta
 from icl_core.learning.logs import ADJUSTMENT_SCHEMA, log_table
 from icl_core.learning.networks import Adam, Networks
 from icl_core.learning.rollouts import roll_out
-from icl_core.measuring.accruals import self_dissimilarity
+from icl_core.demonstrations.accruals import self_dissimilarity
 from icl_core.randomness import generator
 
 

@@ -17,7 +17,7 @@ from icl_core.learning.icl.states import ConstraintState, ICLSettings, PolicySta
 from icl_core.learning.logs import TRAINING_SCHEMA, log_table
 from icl_core.learning.resume import Store
 from icl_core.learning.rollouts import roll_out
-from icl_core.measuring.accruals import accrual_dissimilarity, visits
+from icl_core.demonstrations.accruals import accrual_dissimilarity, visits
 from icl_core.randomness import generators
 
 

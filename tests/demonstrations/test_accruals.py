@@ -14,7 +14,7 @@ from scipy.stats import wasserstein_distance
 from icl_core.demonstrations.trajectories import Trajectories
 from icl_core.environments import make_world
 from icl_core.environments.world import Axis, EvaluationGrid
-from icl_core.measuring.accruals import (
+from icl_core.demonstrations.accruals import (
     accrual_dissimilarity,
     normalised,
     self_dissimilarity,
@@ -169,7 +169,7 @@ def test_normalised_sums_to_one_per_slice():
 def test_measuring_does_not_load_torch():
     code = (
         "import sys, numpy as np; from icl_core.environments import make_world;"
-        "from icl_core.measuring.accruals import accrual_dissimilarity as nad;"
+        "from icl_core.demonstrations.accruals import accrual_dissimilarity as nad;"
         "import os; before = dict(os.environ);"
         "nad(make_world('gridworld-a').grid, np.eye(7), np.ones((7, 7)));"
         "assert dict(os.environ) == before; sys.exit('torch' in sys.modules)"

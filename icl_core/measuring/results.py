@@ -1,0 +1,58 @@
+"""The results that a figure, table or check is made from, by experiment, method and group."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from icl_core.environments.world import World
+from icl_core.layout import Found, find
+from icl_core.tables import counted
+
+
+@dataclass(frozen=True)
+class Results:
+    """The files of a job's input, and what is known of the run that made them.
+
+    What is not among the files is not shown.
+    """
+
+    scale: str  # named on every picture, so that a quick run cannot pass for the paper's
+    worlds: Mapping[str, World]  # by experiment
+    paths: tuple[str, ...]
+    methods: Mapping[str, str] = field(default_factory=dict)  # titles, in the order of tables
+    settings: Mapping[str, Mapping] = field(default_factory=dict)  # by experiment, where shown
+
+    def find(self, kind: str, **known: str) -> list[Found]:
+        """The files of a kind (`icl_core.layout`), ordered by their wildcards."""
+        return find(self.paths, kind, **known)
+
+    def by_method(self, kind: str, experiment: str) -> dict[str, list[Path]]:
+        """The files of a kind of each method of an experiment, in the order of tables."""
+        found: dict[str, list[Path]] = {}
+        for fields, path in self.find(kind, experiment=experiment):
+            found.setdefault(fields["method"], []).append(path)
+        order = list(self.methods)
+        return {m: found[m] for m in sorted(found, key=lambda m: _rank(order, m))}
+
+    def one(self, kind: str, **known: str) -> Path | None:
+        """The first file of a kind, or None where there is none."""
+        found = self.find(kind, **known)
+        return found[0].path if found else None
+
+    def title(self, method: str) -> str:
+        """How a method is written."""
+        return self.methods.get(method, method)
+
+    def footer(self, runs: Mapping[str, int]) -> str:
+        """What every picture says of its own size; `runs` are the seeds of each method."""
+        counts = sorted(set(runs.values()))
+        if len(counts) == 1:
+            return f"scale: {self.scale}, {counted(counts[0], 'seed')}"
+        each = ", ".join(f"{method} {counted(n, 'seed')}" for method, n in runs.items())
+        return f"scale: {self.scale}" + (f"; {each}" if each else "")
+
+
+def _rank(order: list[str], method: str) -> tuple[int, str]:
+    return (order.index(method) if method in order else len(order), method)
