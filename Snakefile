@@ -13,29 +13,24 @@ configfile: "config.yaml"
 
 
 include: "workflow/rules/common.smk"
-include: "workflow/rules/params.smk"
-include: "workflow/rules/traffic.smk"
-include: "workflow/rules/catalogue.smk"
 
 
 wildcard_constraints:
-    experiment=one_of(CONFIG.experiments),
-    method=one_of(METHODS),
-    group=one_of(CONFIG.groups),
+    experiment=one_of([*PLAN.config.experiments, *PLAN.config.true_fits.environments]),
+    method=one_of(PLAN.config.methods),
+    group=one_of(PLAN.config.groups),
     iteration=r"\d\d",
-    environment=one_of(CONFIG.architectures["environments"]),
-    architecture=one_of(CONFIG.architectures["hidden"]),
-    figure=one_of(shown("figure")),
-    table=one_of(shown("table")),
+    environment=one_of(PLAN.recorded),
+    architecture=one_of(PLAN.config.true_fits.architectures),
+    figure=one_of(SHOWN.names("figure")),
+    table=one_of(SHOWN.names("table")),
 
 
 # The rooms, in the order in which data flows through them.
-include: "workflow/rules/recordings.smk"
 include: "workflow/rules/demonstrations.smk"
 include: "workflow/rules/learning.smk"
-include: "workflow/rules/architectures.smk"
+include: "workflow/rules/learning_icl.smk"
 include: "workflow/rules/measuring.smk"
-include: "workflow/rules/claims.smk"
 include: "workflow/rules/showing.smk"
 
 
@@ -44,8 +39,12 @@ localrules:
     results,
 
 
+onstart:
+    PLAN.write_codes()
+
+
 rule all:
     default_target: True
     input:
         rules.results.input,
-        f"{RESULTS}/report.html",
+        f"{PLAN.results}/report.html",

@@ -8,10 +8,10 @@ from torch import nn
 from torch.distributions import Categorical
 
 from bench.timing import Row, in_turn
-from icl_core.learning.actions import Choices
-from icl_core.learning.buffer import StepBuffer
-from icl_core.learning.networks import log_softmax
-from icl_core.learning.ppo import ActorCritic, Batch, PPOSettings
+from icl_core.learning.engine.actions import Choices
+from icl_core.learning.engine.ppo import StepBuffer
+from icl_core.learning.engine.networks import log_softmax
+from icl_core.learning.engine.ppo import ActorCritic, Batch, PPOSettings
 from icl_core.randomness import generators
 
 SEEDS = [1, 2, 3, 4, 5]

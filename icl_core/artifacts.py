@@ -25,6 +25,7 @@ import safetensors
 import safetensors.numpy
 
 from icl_core.errors import InputError
+from icl_core.layout import scale_of
 
 PROVENANCE = "provenance"
 # Of tables made from traffic recordings: the key of their schema's metadata that says which.
@@ -169,6 +170,11 @@ def _versions() -> dict[str, str]:
     return found
 
 
+def to_json(content: Mapping) -> str:
+    """A mapping as text for people and programs; equal mappings give equal text."""
+    return json.dumps(content, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
+
+
 def _encode(provenance: Mapping) -> bytes:
     return json.dumps(provenance, sort_keys=True, ensure_ascii=False).encode()
 
@@ -219,12 +225,11 @@ def _alike(found: pa.DataType, expected: pa.DataType) -> bool:
 
 def remedy(path: str | os.PathLike) -> str:
     """How to make the file again, as the end of an error's sentence."""
-    parts = Path(path).parts
-    if "results" not in parts[:-2]:
+    scale = scale_of(path)
+    if scale is None:
         return "give a readable file of this kind"
-    start = parts.index("results")
-    target = Path(*parts[start:]).as_posix()
+    parts = Path(path).parts
+    target = Path(*parts[parts.index("results") :]).as_posix()
     return (
-        "delete it and make it again with "
-        f"`snakemake --cores 1 --config scale={parts[start + 1]} -- {target}`"
+        f"delete it and make it again with `snakemake --cores 1 --config scale={scale} -- {target}`"
     )

@@ -1,10 +1,14 @@
 """A digest of the source that a script really runs.
 
-Snakemake does not notice an edited module that a script imports. So every rule
-carries this digest of its script's import closure inside the package: the
-script, the modules that it imports, what those import, and the `__init__` files
-on the way. It is taken from the syntax trees, so comments, docstrings and
-formatting do not count.
+Snakemake does not notice an edited module that a script imports. So every rule carries this
+digest of its script's import closure inside our packages: the script, the modules that it
+imports, and what those import.
+
+It is taken from the syntax trees, and free of places: what does not run does not count (comments,
+docstrings, the words of errors and the sentences of settings, what a file declares about itself),
+and in place of a module's name stands the digest of that module. So a module that is moved or
+renamed, or an import that stands elsewhere, changes nothing; a real edit changes the digests of
+exactly the scripts that use it.
 """
 
 from __future__ import annotations
@@ -12,84 +16,205 @@ from __future__ import annotations
 import ast
 import hashlib
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
-# These tell things to people and cannot change a result: editing them reruns nothing.
-TELLING = frozenset({"icl_core.errors", "icl_core.progress"})
+# These speak to people, find things by name or check what was given, and cannot change a result.
+WITHOUT_EFFECT = frozenset(
+    f"icl_core{name}" for name in ("", ".discovery", ".errors", ".progress", ".settings")
+)
+# What a world, method, figure or table declares about itself: the planner reads it, and hands to
+# jobs what they use of it.
+DECLARATIONS = frozenset({"TITLE", "PLACE", "SIZES", "JOBS", "ITERATIONS", "ITEMS", "GYMNASIUM_ID"})
+
+Roots = Mapping[str, Path]  # top-level package -> its folder
 
 
-def code_digest(
-    script: str | os.PathLike, roots: Sequence[str | os.PathLike], modules: Iterable[str] = ()
-) -> str:
+class Code(NamedTuple):
+    """The digest of a script, and what it is made of: a digest for each file."""
+
+    digest: str
+    parts: dict[str, str]
+
+
+class _Module(NamedTuple):
+    """A module as far as it runs: its tree as text, and the modules of ours that it imports."""
+
+    text: str
+    # One entry for each import statement: the names it binds, and the modules behind it.
+    imports: tuple[tuple[str, tuple[str, ...]], ...]
+
+
+def code_of(script: str | os.PathLike, roots: Roots, modules: Iterable[str] = ()) -> Code:
     """Digest of `script` and of the modules under `roots` that it imports, directly or not.
 
     `modules` are further ones that it loads by name.
     """
-    script, roots = Path(script), tuple(map(Path, roots))
-    total = hashlib.sha256(_source(script, None)[0].encode())
-    for module in closure(script, roots, modules):
-        if module not in TELLING:
-            total.update(module.encode())
-            total.update(_source(_locate(module, roots), module)[0].encode())
-    return total.hexdigest()[:16]
+    script = Path(script)
+    parts = {script.name: _full(_read(script, "", roots), roots)}
+    for name in closure(script, roots, modules):
+        path = locate(name, roots)
+        assert path is not None
+        module = _read(path, name, roots)
+        if name not in WITHOUT_EFFECT and (module.text or module.imports):
+            parts[_shown(path, name, roots)] = _full(module, roots)
+    total = hashlib.sha256("".join(sorted(parts.values())).encode())
+    return Code(total.hexdigest()[:16], parts)
 
 
-def closure(script: Path, roots: Sequence[Path], modules: Iterable[str] = ()) -> list[str]:
+def closure(script: str | os.PathLike, roots: Roots, modules: Iterable[str] = ()) -> list[str]:
     """Names of the modules under `roots` that running `script` imports, sorted."""
     found: set[str] = set()
-    waiting = list(_source(script, None)[1])
+    waiting = _targets(_read(Path(script), "", roots))
     waiting += [part for module in modules for part in _with_parents(module)]
     while waiting:
         name = waiting.pop()
-        path = _locate(name, roots)
+        path = locate(name, roots)
         if path is None or name in found:
-            continue  # of another package, or a function rather than a module
+            continue
         found.add(name)
-        waiting.extend(_source(path, name)[1])
+        waiting += _targets(_read(path, name, roots))
     return sorted(found)
 
 
-def _locate(name: str, roots: Sequence[Path]) -> Path | None:
-    for root in roots:
-        base = root.joinpath(*name.split("."))
-        for path in (base / "__init__.py", base.with_name(f"{base.name}.py")):
-            if path.is_file():
-                return path
+def locate(name: str, roots: Roots) -> Path | None:
+    """The file of a module of ours; None for other packages, and for what is no module."""
+    top, *rest = name.split(".")
+    if top not in roots:
+        return None
+    base = roots[top].joinpath(*rest)
+    for path in (base / "__init__.py", base.with_name(f"{base.name}.py")):
+        if path.is_file():
+            return path
     return None
 
 
-def _source(path: Path, name: str | None) -> tuple[str, tuple[str, ...]]:
+def _shown(path: Path, name: str, roots: Roots) -> str:
+    return path.relative_to(roots[name.split(".")[0]].parent).as_posix()
+
+
+def _targets(module: _Module) -> list[str]:
+    return [part for _, names in module.imports for name in names for part in _with_parents(name)]
+
+
+def _full(module: _Module, roots: Roots) -> str:
+    """With the digest of each imported module in place of its name."""
+    lines = sorted(
+        names + " ".join(_shallow(target, roots) for target in targets)
+        for names, targets in module.imports
+    )
+    return _hash("\n".join([module.text, *lines]))
+
+
+def _shallow(name: str, roots: Roots) -> str:
+    path = locate(name, roots)
+    if path is None or name in WITHOUT_EFFECT:
+        return ""
+    module = _read(path, name, roots)
+    return _hash("\n".join([module.text, *sorted(names for names, _ in module.imports)]))
+
+
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def _read(path: Path, name: str, roots: Roots) -> _Module:
     status = path.stat()
-    return _parsed(path, name, status.st_mtime_ns, status.st_size)
+    return _parsed(path, name, tuple(sorted(roots.items())), status.st_mtime_ns, status.st_size)
 
 
 @cache
-def _parsed(path: Path, name: str | None, _time: int, _size: int) -> tuple[str, tuple[str, ...]]:
-    """The tree as text, and every name that may be an imported module."""
-    tree = ast.parse(path.read_text(), filename=str(path))
-    package = name if path.name == "__init__.py" else (name or "").rpartition(".")[0]
-    _strip_docstrings(tree)
-    names = {part for module in _imports(tree, package or "") for part in _with_parents(module)}
-    return ast.dump(tree), tuple(sorted(names))
+def _parsed(path: Path, name: str, roots: tuple, _time: int, _size: int) -> _Module:
+    package = name if path.name == "__init__.py" else name.rpartition(".")[0]
+    tree = ast.parse(path.read_text("utf-8"), filename=str(path))
+    reader = _Reader(package, dict(roots))
+    tree = reader.visit(tree)
+    renamed = _Renamer(reader.modules).visit(tree)
+    text = "\n".join(ast.dump(node) for node in renamed.body)
+    return _Module(text, tuple(reader.imports))
 
 
-def _imports(tree: ast.Module, package: str) -> Iterator[str]:
-    waiting: list[ast.AST] = [tree]
-    while waiting:
-        node = waiting.pop()
-        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test):
-            waiting.extend(node.orelse)  # imports for type checkers are not run
-            continue
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            module = _absolute(node, package)
-            yield module
-            # `from package import name`: the name may be a module.
-            yield from (f"{module}.{alias.name}" for alias in node.names)
-        waiting.extend(ast.iter_child_nodes(node))
+class _Reader(ast.NodeTransformer):
+    """Takes from a tree what does not run, and its imports of our modules."""
+
+    def __init__(self, package: str, roots: Roots):
+        self.package, self.roots = package, roots
+        self.imports: list[tuple[str, tuple[str, ...]]] = []
+        self.modules: dict[str, str] = {}  # local names that stand for modules of ours
+
+    def generic_visit(self, node: ast.AST) -> ast.AST:
+        body = getattr(node, "body", None)
+        if isinstance(body, list) and body and _is_text(body[0]):
+            node.body = body[1:]  # type: ignore[attr-defined]
+        return super().generic_visit(node)
+
+    def visit_Module(self, node: ast.Module) -> ast.AST:
+        node.body = [one for one in node.body if not _declares(one)]
+        return self.generic_visit(node)
+
+    def visit_If(self, node: ast.If) -> ast.AST | list[ast.stmt]:
+        if "TYPE_CHECKING" in ast.dump(node.test):
+            return [self.visit(one) for one in node.orelse]  # the rest is not run
+        return self.generic_visit(node)
+
+    def visit_Raise(self, node: ast.Raise) -> ast.AST:
+        return _Wordless().visit(self.generic_visit(node))
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        if isinstance(node.func, ast.Name) and node.func.id in ("setting", "section"):
+            del node.args[1:2]  # its sentence
+        return self.generic_visit(node)
+
+    def visit_Import(self, node: ast.Import) -> ast.AST | None:
+        ours = [alias for alias in node.names if locate(alias.name, self.roots)]
+        for alias in ours:
+            bound = alias.asname or alias.name
+            self.modules[bound.split(".")[0]] = "module"
+            self.imports.append(("module ", (alias.name,)))
+        node.names = [alias for alias in node.names if alias not in ours]
+        return node if node.names else None
+
+    def visit_ImportFrom(self, node: ast.ImportFrom) -> ast.AST | None:
+        module = _absolute(node, self.package)
+        if module.split(".")[0] not in self.roots:
+            return node
+        for alias in node.names:
+            inner = f"{module}.{alias.name}"
+            if locate(inner, self.roots):
+                self.modules[alias.asname or alias.name] = "module"
+                self.imports.append(("module ", (inner,)))
+            else:
+                self.imports.append((f"{alias.name} as {alias.asname} ", (module,)))
+        return None
+
+
+class _Wordless(ast.NodeTransformer):
+    """Takes the words of an error: what it says cannot change a result."""
+
+    def visit_Constant(self, node: ast.Constant) -> ast.AST:
+        return ast.Constant("") if isinstance(node.value, str) else node
+
+    def visit_JoinedStr(self, node: ast.JoinedStr) -> ast.AST:
+        return ast.Constant("")
+
+
+class _Renamer(ast.NodeTransformer):
+    """Local names of our modules do not count either."""
+
+    def __init__(self, names: Mapping[str, str]):
+        self.names = names
+
+    def visit_Name(self, node: ast.Name) -> ast.AST:
+        return ast.Name(self.names[node.id], node.ctx) if node.id in self.names else node
+
+
+def _declares(node: ast.stmt) -> bool:
+    targets = node.targets if isinstance(node, ast.Assign) else []
+    if isinstance(node, ast.AnnAssign):
+        targets = [node.target]
+    return any(isinstance(t, ast.Name) and t.id in DECLARATIONS for t in targets)
 
 
 def _absolute(node: ast.ImportFrom, package: str) -> str:
@@ -103,13 +228,6 @@ def _with_parents(module: str) -> Iterator[str]:
     """Importing a.b.c runs the `__init__` of a and of a.b too."""
     parts = module.split(".")
     return (".".join(parts[: k + 1]) for k in range(len(parts)))
-
-
-def _strip_docstrings(tree: ast.Module) -> None:
-    owners = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
-    for node in ast.walk(tree):
-        if isinstance(node, owners) and node.body and _is_text(node.body[0]):
-            node.body = node.body[1:]
 
 
 def _is_text(node: ast.stmt) -> bool:

@@ -92,6 +92,13 @@ def literal(module: str, key: str, default: Any = None) -> Any:
     return default
 
 
+def packages_that_bring() -> dict[str, Path]:
+    """The other packages that bring worlds or methods, and their folders."""
+    modules = [point.module for shelf in ENTRY_POINTS for point in _brought(shelf).values()]
+    tops = sorted({module.split(".")[0] for module in modules})
+    return {top: source(top).parent for top in tops}
+
+
 def title(shelf: str, name: str) -> str:
     """How a world or a method is written in tables."""
     module = module_name(shelf, name)

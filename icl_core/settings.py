@@ -145,7 +145,8 @@ def check_keys(given: Mapping, known: Sequence[str], where: str) -> None:
         meant = f"did you mean {near[0]}? " if near else ""
         valid = ", ".join(sorted(known)) or "none"
         raise InputError(
-            f"configuration: key {join(where, unknown[0])} is unknown; {meant}valid keys are {valid}"
+            f"configuration: key {join(where, unknown[0])} is unknown; {meant}"
+            f"valid keys are {valid}"
         )
 
 
@@ -180,7 +181,9 @@ def _fits_many(option: Any, bounds: Meaning, value: object) -> bool:
     if get_origin(option) is tuple and isinstance(value, list | tuple):
         entries = list(value)
         once = not bounds.each_once or len({repr(e) for e in entries}) == len(entries)
-        return bool(entries) and once and all(_fits(get_args(option)[0], bounds, e) for e in entries)
+        return (
+            bool(entries) and once and all(_fits(get_args(option)[0], bounds, e) for e in entries)
+        )
     if get_origin(option) is dict and isinstance(value, Mapping):
         inner = Meaning(bounds.about, bounds.at_least, bounds.above, bounds.at_most, bounds.below)
         names = all(isinstance(k, str) and re.fullmatch(bounds.pattern or ".+", k) for k in value)
@@ -267,8 +270,11 @@ def _option_schema(option: Any, bounds: Meaning) -> dict:
         entries = _option_schema(get_args(option)[0], bounds)
         return {"type": "array", "minItems": 1, "items": entries}
     if get_origin(option) is dict:
-        return {"type": "object", "additionalProperties": _value_schema(get_args(option)[1], bounds)}
-    names = {int: "integer", float: "number", bool: "boolean", str: "string"}
+        return {
+            "type": "object",
+            "additionalProperties": _value_schema(get_args(option)[1], bounds),
+        }
+    names: dict[Any, str] = {int: "integer", float: "number", bool: "boolean", str: "string"}
     schema: dict = {"type": names.get(option, "null")}
     if option in (int, float):
         keys = {

@@ -5,7 +5,7 @@ import pytest
 from icl_core.code_digest import closure, code_digest
 
 FILES = {
-    "script.py": "from icl_core.learning.flow import fit\nfit()\n",
+    "script.py": "from icl_core.learning.engine.density import fit\nfit()\n",
     "helper.py": "",
     "icl_core/__init__.py": "",
     "icl_core/errors.py": "class InputError(ValueError): pass\n",
@@ -41,7 +41,7 @@ def test_closure_holds_what_is_imported_and_no_more(tree):
         "icl_core",
         "icl_core.errors",
         "icl_core.learning",
-        "icl_core.learning.flow",
+        "icl_core.learning.engine.density",
         "icl_core.learning.layers",
         "icl_core.learning.sizes",
     ]

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from icl_core.environments import make_world
-from icl_core.learning.actions import (
+from icl_core.learning.engine.actions import (
     LOG_DEVIATIONS,
     Categorical,
     Choices,
@@ -16,7 +16,7 @@ from icl_core.learning.actions import (
     Vectors,
     actions_of,
 )
-from icl_core.learning.networks import Networks
+from icl_core.learning.engine.networks import Networks
 from icl_core.randomness import generators
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from icl_core.demonstrations.trajectories import Trajectories, blanked
 from icl_core.environments import make_world
-from icl_core.learning.adjustment import (
+from icl_core.learning.methods.icl.soft_loss import (
     AdjustmentSettings,
     LagrangianLoss,
     SoftLoss,
@@ -19,7 +19,8 @@ from icl_core.learning.adjustment import (
     descend,
     normalised,
 )
-from icl_core.learning.networks import Adam, Networks, sigmoid
+from icl_core.learning.engine.networks import Networks, sigmoid
+from icl_core.learning.engine.optimisers import Adam
 from icl_core.randomness import generators
 from tests.worlds import NAMES, random_actions, small_world
 

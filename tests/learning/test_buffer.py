@@ -6,9 +6,9 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from icl_core.learning.actions import Choices
-from icl_core.learning.buffer import StepBuffer
-from icl_core.learning.ppo import Batch
+from icl_core.learning.engine.actions import Choices
+from icl_core.learning.engine.ppo import StepBuffer
+from icl_core.learning.engine.ppo import Batch
 from icl_core.randomness import generators
 
 

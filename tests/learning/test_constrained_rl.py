@@ -11,13 +11,14 @@ from hypothesis import strategies as st
 from icl_core.demonstrations.trajectories import Trajectories
 from icl_core.environments import make_world
 from icl_core.learning import penalty
-from icl_core.learning.constrained_rl import ConstrainedRLSettings, train_policies
-from icl_core.learning.costs import constraint_values, truncate
-from icl_core.learning.lagrangian import ROBOTS, LagrangianLearner, LagrangianSettings
-from icl_core.learning.networks import Adam, Networks
-from icl_core.learning.ppo import PPOSettings
-from icl_core.learning.resume import Store
-from icl_core.learning.rollouts import roll_out
+from icl_core.learning.constrained_rl.procedure import ConstrainedRLSettings, train_policies
+from icl_core.learning.engine.costs import constraint_values, truncate
+from icl_core.learning.constrained_rl.lagrangian import ROBOTS, LagrangianLearner, LagrangianSettings
+from icl_core.learning.engine.networks import Networks
+from icl_core.learning.engine.optimisers import Adam
+from icl_core.learning.engine.ppo import PPOSettings
+from icl_core.learning.engine.training import Store
+from icl_core.learning.engine.rollouts import roll_out
 from icl_core.randomness import generators
 from tests.worlds import DRIVING, SYNTHETIC, short_world
 
@@ -140,7 +141,7 @@ def test_projection_follows_the_gradient_of_autograd(name, monkeypatch):
     episodes = roll_out(world, policy, generators([1, 2], "r"), 6)
     costs = constraint_values(world, smooth, episodes) * 0.25
     Recorder.seen = []
-    monkeypatch.setattr("icl_core.learning.penalty.Adam", Recorder)
+    monkeypatch.setattr("icl_core.learning.constrained_rl.penalty.Adam", Recorder)
     learner._project(episodes, costs)
     assert len(Recorder.seen) == 6
     violated = []
@@ -277,7 +278,7 @@ def test_ppo_lagrange_keeps_a_constraint_that_costs_it_reward():
             return actions
 
     on_policy = replace(WALKS, hidden=(8,), steps=256, environments=16, batch=256, passes=10)
-    how = LagrangianSettings(on_policy=on_policy, farthest=0.05, multiplier_rate=0.1)
+    how = LagrangianSettings(on_policy=on_policy, max_kl=0.05, multiplier_rate=0.1)
     chosen = ConstrainedRLSettings(epochs=150, procedure="lagrangian", lagrangian=how)
     trained = train_policies(Line(), lambda x: x[..., 0], generators([1, 2], "t"), chosen)
     np.testing.assert_allclose(trained.log["constraint_value"][-75:].mean(axis=0), 0.5, atol=0.1)

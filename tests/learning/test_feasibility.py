@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from icl_core.learning.feasibility import (
+from icl_core.learning.methods.icrl.feasibility import (
     EPSILON,
     BackwardSettings,
     backward,
@@ -14,7 +14,8 @@ from icl_core.learning.feasibility import (
     importance,
     zeta,
 )
-from icl_core.learning.networks import Adam, Networks
+from icl_core.learning.engine.networks import Networks
+from icl_core.learning.engine.optimisers import Adam
 from icl_core.randomness import generator, generators
 
 SETTINGS = BackwardSettings()

@@ -6,7 +6,7 @@ import torch
 
 from icl_core.demonstrations.trajectories import Trajectories
 from icl_core.environments import make_world
-from icl_core.learning.flow import Density, DensitySettings, fit_density, normal_surprise
+from icl_core.learning.engine.density import Density, DensitySettings, fit_density, normal_surprise
 
 FAST = DensitySettings(epochs=6)
 

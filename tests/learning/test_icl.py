@@ -6,25 +6,25 @@ import numpy as np
 import pytest
 
 from icl_core.environments import make_world
-from icl_core.learning.actions import actions_of
-from icl_core.learning.adjustment import AdjustmentSettings
-from icl_core.learning.constrained_rl import ConstrainedRLSettings
-from icl_core.learning.flow import DensitySettings, fit_density
-from icl_core.learning.icl.conclusion import choose, conclude
-from icl_core.learning.icl.constraints import adjust_constraint, finished
-from icl_core.learning.icl.policies import dissimilarities, improve_policy
-from icl_core.learning.icl.states import (
+from icl_core.learning.engine.actions import actions_of
+from icl_core.learning.methods.icl.soft_loss import AdjustmentSettings
+from icl_core.learning.constrained_rl.procedure import ConstrainedRLSettings
+from icl_core.learning.engine.density import DensitySettings, fit_density
+from icl_core.learning.methods.icl.selection import choose, conclude
+from icl_core.learning.methods.icl.adjustment import adjust_constraint, finished
+from icl_core.learning.methods.icl.policy_step import dissimilarities, train_policy
+from icl_core.learning.methods.icl.state import (
     ConstraintState,
     ICLSettings,
     PolicyState,
     initial_constraint,
 )
-from icl_core.learning.lagrangian import LagrangianSettings
-from icl_core.learning.logs import ADJUSTMENT_SCHEMA, TRAINING_SCHEMA
-from icl_core.learning.networks import Networks
-from icl_core.learning.on_policy import OnPolicySettings
-from icl_core.learning.ppo import PPOSettings
-from icl_core.learning.rollouts import roll_out
+from icl_core.learning.constrained_rl.lagrangian import LagrangianSettings
+from icl_core.learning.engine.training import ADJUSTMENT_SCHEMA, TRAINING_SCHEMA
+from icl_core.learning.engine.networks import Networks
+from icl_core.learning.engine.on_policy import OnPolicySettings
+from icl_core.learning.engine.ppo import PPOSettings
+from icl_core.learning.engine.rollouts import roll_out
 from icl_core.randomness import generators
 from tests.worlds import SYNTHETIC, short_world, some_policies
 
@@ -32,7 +32,7 @@ RL = ConstrainedRLSettings(
     epochs=2, episodes=4, ppo=PPOSettings(hidden=(16,), updates=2, batch=16, buffer=500)
 )
 ADJUSTMENT = AdjustmentSettings(rounds=2, steps=3, episodes=6)
-ICL = ICLSettings(tolerance=None, patience=None, iterations=2, choice_rollouts=8)
+ICL = ICLSettings(tolerance=None, patience=None, iterations=2, selection_episodes=8)
 DENSITY = DensitySettings(blocks=2, hidden=(8,), epochs=1)
 # As the paper has it: PPO-Lagrange for ExiD and the robots.
 LAGRANGE = replace(
@@ -66,7 +66,7 @@ def learn(name, seeds, adjustment=ADJUSTMENT, icl=ICL, checkpoints=True):
     for iteration in range(1, icl.iterations + 1):
         pass_on = through_checkpoint if checkpoints else lambda state: state
         known = pass_on(constraints[-1])
-        policy = improve_policy(world, demonstrations, known, iteration, seeds, rl, icl)
+        policy = train_policy(world, demonstrations, known, iteration, seeds, rl, icl)
         policies.append(policy)
         known_policies = [pass_on(p) for p in policies]
         state, log = adjust_constraint(
@@ -194,7 +194,7 @@ def test_adjustment_leaves_its_inputs_as_they_are():
 
 def test_a_run_that_reaches_the_tolerance_is_carried_forward_unchanged():
     seeds = [1, 2, 3]
-    going_on = replace(ICL, iterations=3, nominal_start=False)
+    going_on = replace(ICL, iterations=3, unconstrained_first_policy=False)
     _, policies, _, _ = learn("gridworld-b", seeds, icl=going_on)
     first = policies[0].nad
     assert len(set(first)) == 3
@@ -226,7 +226,7 @@ def test_a_run_that_reaches_the_tolerance_is_carried_forward_unchanged():
 
 
 def test_when_all_runs_have_stopped_nothing_is_trained():
-    stopping = replace(ICL, tolerance=1e9, nominal_start=False)
+    stopping = replace(ICL, tolerance=1e9, unconstrained_first_policy=False)
     constraints, policies, logs, end = learn("gridworld-a", [1, 2], icl=stopping)
     assert (constraints[-1].stopped == 1).all()
     np.testing.assert_array_equal(
@@ -252,7 +252,7 @@ def test_stopped_runs_end_with_the_policy_that_reached_the_tolerance():
     ("nad", "options", "expected"),
     [
         ([0.1], {"tolerance": 1.0}, False),  # nominal: nothing has been learned yet
-        ([0.1], {"tolerance": 1.0, "nominal_start": False}, True),
+        ([0.1], {"tolerance": 1.0, "unconstrained_first_policy": False}, True),
         ([9.0, 1.0], {"tolerance": 1.0}, True),
         ([9.0, 1.1], {"tolerance": 1.0}, False),
         ([9.0, np.nan], {"tolerance": 1.0}, False),
@@ -276,13 +276,13 @@ def test_a_nominal_start_ignores_the_constraint():
     world = make_world("gridworld-a")
     demonstrations = demonstrations_of(world)
     states = [initial_constraint(world, seeds, (16,)) for seeds in ([1], [7])]
-    for icl, same in [(ICL, True), (replace(ICL, nominal_start=False), False)]:
+    for icl, same in [(ICL, True), (replace(ICL, unconstrained_first_policy=False), False)]:
         rl = replace(RL, epochs=3)
-        first = [improve_policy(world, demonstrations, s, 1, [1], rl, icl) for s in states]
+        first = [train_policy(world, demonstrations, s, 1, [1], rl, icl) for s in states]
         values = [p.log["constraint_value"].to_numpy() for p in first]
         assert np.array_equal(*values) == same
         assert not same or not values[0].any()
-    later = improve_policy(world, demonstrations, states[0], 2, [1], RL, ICL)
+    later = train_policy(world, demonstrations, states[0], 2, [1], RL, ICL)
     assert later.log["constraint_value"].to_numpy().all()
 
 
@@ -304,7 +304,7 @@ def test_dissimilarity_is_zero_to_oneself_and_large_to_a_policy_elsewhere():
     [
         ([3.0, 2.0, 1.0, 1.5], {}, 3),
         ([0.5, 2.0, 1.0, 1.5], {}, 3),  # the nominal policy is no candidate
-        ([0.5, 2.0, 1.0, 1.5], {"nominal_start": False}, 1),
+        ([0.5, 2.0, 1.0, 1.5], {"unconstrained_first_policy": False}, 1),
         ([3.0, np.nan, 2.0, np.nan], {}, 3),
         ([3.0, 1.0, np.inf, np.inf], {}, 2),  # stopped after the second
         ([3.0, 2.0, 1.0, 1.5], {"keep": "last"}, 4),

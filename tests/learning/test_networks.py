@@ -8,7 +8,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from icl_core.learning.networks import (
+from icl_core.learning.engine.networks import (
     BIAS,
     Adam,
     Networks,

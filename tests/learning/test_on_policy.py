@@ -4,16 +4,16 @@ import numpy as np
 import pytest
 import torch
 
-from icl_core.learning.actions import Choices, Vectors
-from icl_core.learning.networks import Networks
-from icl_core.learning.on_policy import (
+from icl_core.learning.engine.actions import Choices, Vectors
+from icl_core.learning.engine.networks import Networks
+from icl_core.learning.engine.on_policy import (
     OnPolicyAgents,
     OnPolicySettings,
     Samples,
     cut_gradients,
     generalised_advantages,
 )
-from icl_core.learning.walkers import Walk
+from icl_core.learning.engine.segments import Segment
 from icl_core.randomness import generators
 
 RATES = {"learning_rate": 1e-3, "value_rate": 1e-3}
@@ -166,8 +166,8 @@ def test_a_run_stops_when_it_has_moved_too_far():
     samples = samples_of(rng, agents, 2, 128, 2, spread=0.0)
     samples.old_log_probabilities[1] += np.float32(0.05)
     nu, rngs = np.array([0.1, 0.1]), generators([1, 2], "s")
-    for farthest, passes in [(0.075, [4, 4]), (0.051, [4, 4]), (0.0495, [4, 1]), (None, [4, 4])]:
-        np.testing.assert_array_equal(agents.learn(samples, rngs, nu, farthest), passes)
+    for max_kl, passes in [(0.075, [4, 4]), (0.051, [4, 4]), (0.0495, [4, 1]), (None, [4, 4])]:
+        np.testing.assert_array_equal(agents.learn(samples, rngs, nu, max_kl), passes)
 
 
 @pytest.mark.parametrize("actions", [Choices(4), Vectors(2)], ids=["choices", "vectors"])
@@ -176,24 +176,24 @@ def test_a_run_stops_when_it_has_moved_too_far():
 def test_a_run_learns_the_same_alone_and_in_a_stack(actions, critics, apart):
     """Early ends included: they come at different passes."""
     seeds = [5, 6, 7, 8, 9]
-    nu, farthest = (np.linspace(0, 2, 5), 0.003) if critics == 2 else (None, None)
-    how = {"passes": 6, "learning_rate": 5e-3, "critics_apart": apart}
+    nu, max_kl = (np.linspace(0, 2, 5), 0.003) if critics == 2 else (None, None)
+    how = {"passes": 6, "learning_rate": 5e-3, "separate_critic_updates": apart}
     together = agents_of(seeds, critics, actions, **how)
     samples = samples_of(np.random.default_rng(1), together, 5, 150, critics, spread=0.0)
-    made = together.learn(samples, generators(seeds, "s"), nu, farthest)
+    made = together.learn(samples, generators(seeds, "s"), nu, max_kl)
     assert critics == 1 or len(set(made)) > 1
     for run, seed in enumerate(seeds):
         alone = agents_of([seed], critics, actions, **how)
         one = samples.of_runs(np.array([run]))
         weight = None if nu is None else nu[run : run + 1]
-        assert alone.learn(one, generators([seed], "s"), weight, farthest) == made[run]
+        assert alone.learn(one, generators([seed], "s"), weight, max_kl) == made[run]
         np.testing.assert_array_equal(together.parameters[run], alone.parameters[0])
         for name, optimiser in together.optimisers.items():
             np.testing.assert_array_equal(optimiser.steps[run], alone.optimisers[name].steps[0])
 
 
 def test_critics_apart_make_all_passes_when_the_policy_stops_early():
-    agents = agents_of([1, 2], 2, passes=5, critics_apart=True)
+    agents = agents_of([1, 2], 2, passes=5, separate_critic_updates=True)
     samples = samples_of(np.random.default_rng(3), agents, 2, 128, 2, spread=0.0)
     samples.old_log_probabilities[1] += np.float32(0.05)
     made = agents.learn(samples, generators([1, 2], "s"), np.ones(2), 0.04)
@@ -210,7 +210,7 @@ def test_a_cut_episode_counts_as_going_on_where_it_is_told_to():
         states, moved = rng.normal(size=(2, 1, 2, 1, 3)).astype(np.float32)
         always = np.ones((1, 2, 1), bool)
         rewards, none = np.ones((1, 2, 1), np.float32), np.zeros((1, 2, 1), np.int64)
-        walk = Walk(states, none, rewards, always, always, none, moved)
+        walk = Segment(states, none, rewards, always, always, none, moved)
         found = agents.samples(walk, [rewards], 0.9)
         (value,) = agents.values
         before, behind = (value(part[:, :, 0])[0, :, 0] for part in (states, moved))

@@ -6,9 +6,9 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from icl_core.learning.actions import Categorical, Choices, Vectors
-from icl_core.learning.networks import log_softmax
-from icl_core.learning.ppo import (
+from icl_core.learning.engine.actions import Categorical, Choices, Vectors
+from icl_core.learning.engine.networks import log_softmax
+from icl_core.learning.engine.ppo import (
     ActorCritic,
     Batch,
     PPOSettings,

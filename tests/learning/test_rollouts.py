@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import ndtri
 
-from icl_core.learning.rollouts import rewards_to_go, roll_out
+from icl_core.learning.engine.rollouts import rewards_to_go, roll_out
 from icl_core.randomness import generator, generators
 from tests.worlds import short_world, some_policies
 

@@ -5,8 +5,8 @@ import pytest
 import torch
 
 from icl_core.environments import make_world
-from icl_core.learning.networks import Networks
-from icl_core.learning.supervised import FIT_SCHEMA, FitSettings, final_errors, fit_true_constraint
+from icl_core.learning.engine.networks import Networks
+from icl_core.learning.true_fit import FIT_SCHEMA, FitSettings, final_errors, fit_true_constraint
 from icl_core.measuring.loading import constraint_values
 from icl_core.measuring.metrics import constraint_error
 from icl_core.randomness import generators

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from icl_core.environments import make_world
-from icl_core.learning.walkers import Walkers
+from icl_core.learning.engine.segments import ParallelEnvs
 from icl_core.randomness import generators
 from tests.worlds import DRIVING, SYNTHETIC, short_world, some_policies
 
@@ -20,7 +20,7 @@ def policies_of(world, seeds=(1, 2)):
 def walks(name, rollouts=3, steps=90, count=4, seeds=(1, 2)):
     world = short_world(name)
     policies = policies_of(world, seeds)
-    walkers = Walkers(world, generators(seeds, "w"), count)
+    walkers = ParallelEnvs(world, generators(seeds, "w"), count)
     return (
         world,
         walkers,
@@ -100,7 +100,7 @@ def test_the_tally_is_that_of_whole_episodes():
 
 def test_a_rollout_in_which_nothing_ended_tells_nothing():
     world = make_world("gridworld-a")
-    walkers = Walkers(world, generators([1], "w"), 3)
+    walkers = ParallelEnvs(world, generators([1], "w"), 3)
     walk = walkers.walk(policies_of(world, [1]), generators([1], "r"), 1)
     row = walkers.tally(walk, np.zeros(walk.rewards.shape))
     assert all(np.isnan(values).all() for values in row.values())
@@ -117,6 +117,6 @@ def test_a_run_walks_the_same_alone_and_in_a_stack(name):
 
 def test_slip_draws_are_used():
     world = make_world("gridworld-a", slip=0.5)
-    walkers = Walkers(world, generators([1], "w"), 3)
+    walkers = ParallelEnvs(world, generators([1], "w"), 3)
     walk = walkers.walk(policies_of(world, [1]), generators([1], "r"), 40)
     assert walk.states.shape == (1, 40, 3, 2)

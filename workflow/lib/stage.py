@@ -5,14 +5,15 @@ from __future__ import annotations
 import sys
 import traceback
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import is_dataclass
 from pathlib import Path
-from typing import TypeVar, get_type_hints
+from typing import Any, TypeVar
 
-from icl_core.artifacts import make_provenance
-from icl_core.environments import World, make_world
+from icl_core.artifacts import atomic, make_provenance, to_json
+from icl_core.environments import make_world
+from icl_core.environments.world import World
 from icl_core.errors import InputError
 from icl_core.progress import Progress
+from icl_core.settings import build
 
 T = TypeVar("T")
 
@@ -20,7 +21,7 @@ T = TypeVar("T")
 class Stage:
     """A job as its script sees it."""
 
-    def __init__(self, job):
+    def __init__(self, job: Any):
         self.input = job.input
         self.output = job.output
         self.wildcards = job.wildcards
@@ -39,21 +40,28 @@ class Stage:
         """The iteration of ICL, from 1."""
         return int(self.wildcards.iteration)
 
-    def build(self, settings: type[T], section: str) -> T:
-        """A stage's settings from the section of the configuration that holds them."""
-        return build(settings, self.settings[section])
+    def section(self, path: str) -> Any:
+        """A section of the configuration, by its keys: "learning.icl.density"."""
+        value: Any = self.settings
+        for key in path.split("."):
+            value = value[key]
+        return value
+
+    def build(self, settings: type[T], path: str) -> T:
+        """The settings of a section."""
+        return build(settings, self.section(path), path)
 
     def world(self) -> World:
-        """The environment, with the threshold of this experiment where it has one of its own."""
+        """The environment of this job."""
         return world_of(self.settings)
 
-    def progress(self, total: int) -> Progress:
+    def progress(self, total: int = 0) -> Progress:
         """Progress of this job, named by its rule and wildcards."""
         return Progress(self.log_path, " ".join([self._rule, *self.wildcards]), total)
 
     def warn(self, text: str) -> None:
         """One line of what the user should look at, on stderr and in the log; the job goes on."""
-        self.progress(0).say(f"warning: {text}")
+        self.progress().say(f"warning: {text}")
 
     def provenance(self) -> dict:
         """What every artifact of this job says of its making."""
@@ -62,27 +70,12 @@ class Stage:
 
 
 def world_of(settings: Mapping) -> World:
-    """The world that a job's settings name, with a threshold of their own where they give one."""
-    world = make_world(settings["environment"], **settings["world"])
-    if settings.get("threshold") is not None:
-        world.threshold = settings["threshold"]
-    return world
+    """The world that a job's settings name."""
+    return make_world(settings["environment"], **settings["world"])
 
 
-def build(settings: type[T], section: Mapping) -> T:
-    """A frozen dataclass from a mapping; sections inside it become dataclasses too."""
-    kinds = get_type_hints(settings)
-    return settings(**{key: _value(kinds[key], value) for key, value in section.items()})
-
-
-def _value(kind: type, value: object) -> object:
-    if is_dataclass(kind):
-        return build(kind, value)
-    return tuple(value) if isinstance(value, list) else value
-
-
-def run(main: Callable[[Stage], None], job) -> None:
-    """Run a script's `main`; what the user can mend is one line, without a traceback."""
+def run(main: Callable[[Stage], None], job: Any) -> None:
+    """Run a script's `main`; what the user can fix is one line, without a traceback."""
     log = Path(job.log[0])
     log.write_text("")
     try:
@@ -96,6 +89,17 @@ def run(main: Callable[[Stage], None], job) -> None:
         with log.open("a") as file:
             traceback.print_exc(file=file)
         raise
+    _record_modules(job)
+
+
+def _record_modules(job: Any) -> None:
+    """Keep beside the log which modules of ours, and of those that bring things, the job has run:
+    a test compares them with what its digest covers.
+    """
+    ours = ("icl_core", "workflow")
+    loaded = sorted(name for name in sys.modules if name.split(".")[0] in ours)
+    with atomic(Path(job.log[0]).with_suffix(".modules.json")) as temporary:
+        temporary.write_text(to_json({"code": job.params.code, "modules": loaded}))
 
 
 def _files(given: Iterable) -> list[str]:

@@ -1,44 +1,126 @@
-"""Expert trajectories: trained here, or the user's own."""
+"""Demonstrations: recorded traffic, simulated or the user's own, and trajectories from experts, recordings
+or files."""
+
+
+rule simulate_recordings:
+    output:
+        directory(PLAN.path("recordings")),
+    log:
+        PLAN.log("simulate_recordings/{environment}"),
+    benchmark:
+        PLAN.benchmark("simulate_recordings/{environment}")
+    conda:
+        ENV
+    threads: 1
+    params:
+        settings=PLAN.recording_settings("simulation"),
+        code=PLAN.code("simulate_recordings.py", "simulation"),
+    script:
+        "../scripts/simulate_recordings.py"
+
+
+rule read_recordings:
+    input:
+        PLAN.recording_files,
+    output:
+        tracks=PLAN.path("tracks"),
+        vehicles=PLAN.path("vehicles"),
+        recordings=PLAN.path("recording_list"),
+    log:
+        PLAN.log("read_recordings/{environment}"),
+    benchmark:
+        PLAN.benchmark("read_recordings/{environment}")
+    conda:
+        ENV
+    threads: 1
+    params:
+        settings=PLAN.recording_settings("folder", "numbers"),
+        code=PLAN.code("read_recordings.py", "reader"),
+    script:
+        "../scripts/read_recordings.py"
+
+
+rule make_scene:
+    input:
+        tracks=PLAN.path("tracks"),
+        vehicles=PLAN.path("vehicles"),
+        recordings=PLAN.path("recording_list"),
+        files=PLAN.recording_files,
+    output:
+        PLAN.path("scene"),
+    log:
+        PLAN.log("make_scene/{environment}"),
+    benchmark:
+        PLAN.benchmark("make_scene/{environment}")
+    conda:
+        ENV
+    threads: 1
+    params:
+        settings=PLAN.recording_settings("folder", "scene"),
+        code=PLAN.code("make_scene.py", "scene", "reader"),
+    script:
+        "../scripts/make_scene.py"
+
+
+rule replay_recordings:
+    input:
+        scene=PLAN.scene,
+    output:
+        PLAN.path("demonstrations"),
+    log:
+        PLAN.log("replay_recordings/{experiment}"),
+    benchmark:
+        PLAN.benchmark("replay_recordings/{experiment}")
+    wildcard_constraints:
+        experiment=one_of(PLAN.experiments_from("recordings")),
+    conda:
+        ENV
+    threads: 1
+    params:
+        settings=PLAN.given("demonstrations.trajectories", "demonstrations.seed"),
+        code=PLAN.code("replay_recordings.py", "replay"),
+    script:
+        "../scripts/replay_recordings.py"
 
 
 rule expert:
     output:
-        trajectories=f"{RESULTS}/demonstrations/{{experiment}}/trajectories.parquet",
-        training=f"{RESULTS}/demonstrations/{{experiment}}/training.parquet",
-        policy=f"{RESULTS}/demonstrations/{{experiment}}/expert.safetensors",
+        trajectories=PLAN.path("demonstrations"),
+        training=PLAN.path("expert_training"),
+        policy=PLAN.path("expert_policy"),
     log:
-        f"{LOGS}/expert/{{experiment}}.log",
+        PLAN.log("expert/{experiment}"),
     benchmark:
-        f"{BENCHMARKS}/expert/{{experiment}}.tsv"
+        PLAN.benchmark("expert/{experiment}")
     wildcard_constraints:
-        experiment=one_of(GENERATED),
+        experiment=one_of(PLAN.experiments_from("expert")),
     conda:
-        "../envs/locked.yaml"
+        ENV
     threads: 1
     params:
-        settings=settings_of("expert"),
-        code=code_in_world("expert.py"),
+        settings=PLAN.given("demonstrations"),
+        code=PLAN.code("expert.py"),
     script:
         "../scripts/expert.py"
 
 
 rule import_demonstrations:
     input:
-        file=imported_file,
-        scene=scene,
+        file=PLAN.imported_file,
+        scene=PLAN.scene,
     output:
-        trajectories=f"{RESULTS}/demonstrations/{{experiment}}/trajectories.parquet",
+        PLAN.path("demonstrations"),
     log:
-        f"{LOGS}/import_demonstrations/{{experiment}}.log",
+        PLAN.log("import_demonstrations/{experiment}"),
     benchmark:
-        f"{BENCHMARKS}/import_demonstrations/{{experiment}}.tsv"
+        PLAN.benchmark("import_demonstrations/{experiment}")
     wildcard_constraints:
-        experiment=one_of(IMPORTED),
+        experiment=one_of(PLAN.experiments_from("file")),
     conda:
-        "../envs/locked.yaml"
+        ENV
     threads: 1
     params:
-        settings=settings_of("import_demonstrations"),
-        code=code_in_world("import_demonstrations.py"),
+        settings=PLAN.given(),
+        code=PLAN.code("import_demonstrations.py"),
     script:
         "../scripts/import_demonstrations.py"

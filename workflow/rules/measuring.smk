@@ -1,44 +1,88 @@
-"""CMSE and NAD of every seed and iteration, in one long table."""
+"""Measuring: the final policies' episodes, CMSE and NAD of every seed, and the paper's claims."""
+
+
+rule rollouts:
+    input:
+        policy=PLAN.path("policy"),
+        scene=PLAN.scene,
+    output:
+        PLAN.path("rollouts"),
+    log:
+        PLAN.log("rollouts/{experiment}/{method}/seeds-{group}"),
+    benchmark:
+        PLAN.benchmark("rollouts/{experiment}/{method}/seeds-{group}")
+    conda:
+        ENV
+    threads: 1
+    params:
+        settings=PLAN.given("measuring.report_episodes"),
+        code=PLAN.code("rollouts.py"),
+    script:
+        "../scripts/rollouts.py"
 
 
 rule metrics:
     input:
-        demonstrations=demonstrations,
-        scene=scene,
-        constraints=iteration_constraints,
-        policies=iteration_policies,
-        constraint=f"{RUN_OF_METHOD}/final/constraint.safetensors",
-        rollouts=f"{RUN_OF_METHOD}/final/rollouts.parquet",
+        demonstrations=PLAN.demonstrations,
+        scene=PLAN.scene,
+        constraints=PLAN.all_constraints,
+        policies=PLAN.all_policies,
+        constraint=PLAN.path("constraint"),
+        rollouts=PLAN.path("rollouts"),
     output:
-        f"{RUN_OF_METHOD}/metrics.parquet",
+        PLAN.path("run_metrics"),
     log:
-        f"{LOGS}/metrics/{{experiment}}/{{method}}/seeds-{{group}}.log",
+        PLAN.log("metrics/{experiment}/{method}/seeds-{group}"),
     benchmark:
-        f"{BENCHMARKS}/metrics/{{experiment}}/{{method}}/seeds-{{group}}.tsv"
+        PLAN.benchmark("metrics/{experiment}/{method}/seeds-{group}")
     conda:
-        "../envs/locked.yaml"
+        ENV
     threads: 1
     params:
-        settings=settings_of("metrics"),
-        code=code_in_world("metrics.py"),
+        settings=PLAN.given(),
+        code=PLAN.code("metrics.py"),
     script:
         "../scripts/metrics.py"
 
 
 rule collect_metrics:
     input:
-        metrics_of_all_runs,
+        PLAN.metrics_of_all_runs,
     output:
-        f"{RESULTS}/metrics.parquet",
+        PLAN.path("metrics"),
     log:
-        f"{LOGS}/collect_metrics.log",
+        PLAN.log("collect_metrics"),
     benchmark:
-        f"{BENCHMARKS}/collect_metrics.tsv"
+        PLAN.benchmark("collect_metrics")
     conda:
-        "../envs/locked.yaml"
+        ENV
     threads: 1
     params:
         settings={},
-        code=code_of("collect_metrics.py"),
+        code=PLAN.code_of("collect_metrics.py"),
     script:
         "../scripts/collect_metrics.py"
+
+
+rule claims:
+    input:
+        SHOWN.claim_inputs,
+        claims=SHOWN.claims_file,
+        metrics=rules.collect_metrics.output,
+        scenes=PLAN.scenes(PLAN.learned),
+    output:
+        parquet=PLAN.path("claims"),
+        csv=f"{PLAN.results}/claims.csv",
+        md=f"{PLAN.results}/claims.md",
+    log:
+        PLAN.log("claims"),
+    benchmark:
+        PLAN.benchmark("claims")
+    conda:
+        ENV
+    threads: 1
+    params:
+        settings=SHOWN.claim_settings,
+        code=SHOWN.claims_code,
+    script:
+        "../scripts/claims.py"

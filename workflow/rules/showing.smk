@@ -1,44 +1,44 @@
-"""Figures, tables and the page that holds them all."""
+"""Showing: figures, tables and the page that holds them all."""
 
 
 rule figure:
     input:
-        item_inputs,
+        SHOWN.inputs,
     output:
-        svg=f"{RESULTS}/figures/{{figure}}.svg",
-        png=f"{RESULTS}/figures/{{figure}}.png",
-        provenance=f"{RESULTS}/figures/{{figure}}.json",
+        svg=f"{PLAN.results}/figures/{{figure}}.svg",
+        png=f"{PLAN.results}/figures/{{figure}}.png",
+        provenance=f"{PLAN.results}/figures/{{figure}}.json",
     log:
-        f"{LOGS}/figure/{{figure}}.log",
+        PLAN.log("figure/{figure}"),
     benchmark:
-        f"{BENCHMARKS}/figure/{{figure}}.tsv"
+        PLAN.benchmark("figure/{figure}")
     conda:
-        "../envs/locked.yaml"
+        ENV
     threads: 1
     params:
-        settings=item_settings,
-        code=item_code,
+        settings=SHOWN.settings,
+        code=SHOWN.code,
     script:
         "../scripts/show_item.py"
 
 
 rule table:
     input:
-        item_inputs,
+        SHOWN.inputs,
     output:
-        csv=f"{RESULTS}/tables/{{table}}.csv",
-        md=f"{RESULTS}/tables/{{table}}.md",
-        provenance=f"{RESULTS}/tables/{{table}}.json",
+        csv=f"{PLAN.results}/tables/{{table}}.csv",
+        md=f"{PLAN.results}/tables/{{table}}.md",
+        provenance=f"{PLAN.results}/tables/{{table}}.json",
     log:
-        f"{LOGS}/table/{{table}}.log",
+        PLAN.log("table/{table}"),
     benchmark:
-        f"{BENCHMARKS}/table/{{table}}.tsv"
+        PLAN.benchmark("table/{table}")
     conda:
-        "../envs/locked.yaml"
+        ENV
     threads: 1
     params:
-        settings=item_settings,
-        code=item_code,
+        settings=SHOWN.settings,
+        code=SHOWN.code,
     script:
         "../scripts/show_item.py"
 
@@ -46,19 +46,19 @@ rule table:
 # Beside Figure 13: the same drive, moving.
 rule animation:
     input:
-        scene=f"{RECORDINGS}/highd/scene.parquet",
+        scene=PLAN.path("scene", environment="highd"),
     output:
-        f"{RESULTS}/figures/highd.gif",
+        f"{PLAN.results}/figures/highd.gif",
     log:
-        f"{LOGS}/animation.log",
+        PLAN.log("animation"),
     benchmark:
-        f"{BENCHMARKS}/animation.tsv"
+        PLAN.benchmark("animation")
     conda:
-        "../envs/locked.yaml"
+        ENV
     threads: 1
     params:
-        settings={"environment": "highd", "world": {"scene": f"{RECORDINGS}/highd/scene.parquet"}},
-        code=code_of("animation.py"),
+        settings=PLAN.animation,
+        code=PLAN.code_of("animation.py", *PLAN.worlds_code(PLAN.highd)),
     script:
         "../scripts/animation.py"
 
@@ -67,29 +67,28 @@ rule results:
     input:
         metrics=rules.collect_metrics.output,
         claims=rules.claims.output,
-        figures=expand(rules.figure.output, figure=shown("figure")),
-        tables=expand(rules.table.output, table=shown("table")),
-        films=rules.animation.output if any(e.name in RECORDED["highd"] for e in LEARNED) else [],
+        figures=SHOWN.outputs("figure"),
+        tables=SHOWN.outputs("table"),
+        films=rules.animation.output if PLAN.highd else [],
 
 
 rule report_page:
     input:
         rules.results.input,
         claims=rules.claims.output.parquet,
-        captions=captions(),
-        layout=page_layout(),
-        scenes=scenes(LEARNED),
+        layout=SHOWN.page_layout(),
+        scenes=PLAN.scenes(PLAN.learned),
     output:
-        f"{RESULTS}/report.html",
+        f"{PLAN.results}/report.html",
     log:
-        f"{LOGS}/report_page.log",
+        PLAN.log("report_page"),
     benchmark:
-        f"{BENCHMARKS}/report_page.tsv"
+        PLAN.benchmark("report_page")
     conda:
-        "../envs/locked.yaml"
+        ENV
     threads: 1
     params:
-        settings={"scale": CONFIG.scale, "items": shown("figure") + shown("table")},
-        code=code_of("report_page.py"),
+        settings=SHOWN.page_settings,
+        code=PLAN.code_of("report_page.py"),
     script:
         "../scripts/report_page.py"

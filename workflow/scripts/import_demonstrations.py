@@ -8,7 +8,7 @@ def main(stage: Stage) -> None:
     """Read with all checks, write in our own layout."""
     world = stage.world()
     demonstrations = read_demonstrations(stage.input.file, world)
-    write_demonstrations(stage.output.trajectories, demonstrations, world, stage.provenance())
+    write_demonstrations(stage.output[0], demonstrations, world, stage.provenance())
 
 
 if __name__ == "__main__":

@@ -1,0 +1,127 @@
+"""Rolling out a stack of policies: all episodes of all runs move together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from icl_core.demonstrations.trajectories import Trajectories, blanked
+from icl_core.environments.world import World
+from icl_core.errors import InputError
+from icl_core.learning.engine.actions import actions_of
+from icl_core.learning.engine.networks import Networks
+
+
+def roll_out(
+    world: World, policies: Networks, rngs: Sequence[np.random.Generator], episodes: int
+) -> Trajectories:
+    """Sample complete episodes with the stochastic policies: a (runs, episodes) stack.
+
+    Every draw that an episode may need is made beforehand from its run's own
+    generator, so that the loop over time holds no loop over runs.
+    """
+    runs, horizon, actions = policies.runs, world.horizon, actions_of(world)
+    shape = (runs, episodes)
+    states = np.stack([world.initial_states(rng, episodes) for rng in rngs])
+    choosing, noise = draw_uniform(world, rngs, horizon, episodes)
+    seen = np.zeros((horizon, *shape, world.observation_size), np.float32)
+    chosen = np.zeros((horizon, *shape, *actions.shape), actions.dtype)
+    paid = np.zeros((horizon, *shape), np.float32)
+    lengths = np.full(shape, horizon)
+    alive = np.ones(shape, bool)
+    for t in range(horizon):
+        seen[t] = world.observe(states)
+        chosen[t] = choose(world, policies, seen[t], choosing[t])
+        moved, rewards, ended = step_all(world, states, chosen[t], noise[t])
+        paid[t], states = rewards, moved
+        ended &= alive
+        lengths[ended] = t + 1
+        alive &= ~ended
+        if not alive.any():
+            break
+    return _finished(seen, chosen, paid, lengths)
+
+
+def draw_uniform(
+    world: World, rngs: Sequence[np.random.Generator], steps: int, count: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """What `count` episodes per run may need in so many steps, from each run's own generator:
+    draws for their actions and for the world, (steps, runs, count, ...) each.
+    """
+    of_actions = actions_of(world).draws
+    sizes = (steps, count, of_actions + world.noise_size)
+    draws = np.stack([rng.random(sizes) for rng in rngs], axis=1)
+    return draws[..., :of_actions], draws[..., of_actions:]
+
+
+def choose(
+    world: World, policies: Networks, observations: np.ndarray, uniform: np.ndarray
+) -> np.ndarray:
+    """Actions of the policies for observations (runs, n, size) and draws (runs, n, ...)."""
+    outputs = policies(world.features(observations))
+    return actions_of(world).distribution(outputs).sample(uniform)
+
+
+def step_all(
+    world: World, states: np.ndarray, actions: np.ndarray, noise: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """`world.step` for a stack: (runs, n, ...) in, (runs, n, ...) out."""
+    shape = states.shape[:2]
+    n = shape[0] * shape[1]
+    flat = (part.reshape(n, *part.shape[2:]) for part in (states, actions, noise))
+    moved, rewards, ended = world.step(*flat)
+    return moved.reshape(states.shape), rewards.reshape(shape), ended.reshape(shape)
+
+
+def roll_out_without_reset(
+    world: World, policies: Networks, rngs: Sequence[np.random.Generator], episodes: int
+) -> Trajectories:
+    """One complete episode, then steps onwards from its end that pass for an episode each.
+
+    A fault of the authors' ICRL, kept as a switch: their environment, once finished, ends
+    every further step at once unless it is reset.
+    """
+    if world.state_size != world.observation_size:
+        raise InputError(
+            f"configuration: learning.icrl.never_reset cannot be true in {world.name}, where a "
+            "state is more than what is observed; set it to false"
+        )
+    first = roll_out(world, policies, rngs, 1)
+    shape, runs = (policies.runs, episodes, world.horizon), np.arange(policies.runs)
+    parts = [np.zeros((*shape, *p.shape[3:]), p.dtype) for p in first.parts()[:3]]
+    for part, given in zip(parts, first.parts(), strict=False):
+        part[:, :1] = given
+    states, actions, rewards = parts
+    lengths = np.ones(shape[:2], np.int64)
+    lengths[:, 0] = first.lengths[:, 0]
+    last = lengths[:, 0] - 1
+    now, action = states[runs, 0, last], actions[runs, 0, last]
+    for k in range(1, episodes):
+        choosing, noise = (draws[0] for draws in draw_uniform(world, rngs, 1, 1))
+        now = world.step(now, action, noise[:, 0])[0].astype(np.float32)
+        action = choose(world, policies, now[:, None], choosing)[:, 0]
+        states[:, k, 0], actions[:, k, 0] = now, action
+        rewards[:, k, 0] = world.step(now, action, noise[:, 0])[1]
+    return Trajectories(states, actions, rewards, lengths)
+
+
+def _finished(
+    seen: np.ndarray, chosen: np.ndarray, paid: np.ndarray, lengths: np.ndarray
+) -> Trajectories:
+    """Put time behind the episodes and blank what lies beyond each episode's end.
+
+    Always padded to the horizon: a sum's rounding depends on the number of terms,
+    and a run's must not depend on how long its neighbours' episodes are.
+    """
+    taken = np.arange(len(seen)) < lengths[..., None]
+    seen, chosen, paid = (blanked(np.moveaxis(p, 0, 2), taken) for p in (seen, chosen, paid))
+    return Trajectories(seen, chosen, paid, lengths)
+
+
+def rewards_to_go(rewards: np.ndarray, discount: float) -> np.ndarray:
+    """G_t = sum over k >= t of gamma^(k-t) r_k along the last axis (padding pays nothing)."""
+    result = np.array(rewards, dtype=np.float64)
+    for t in range(rewards.shape[-1] - 2, -1, -1):
+        result[..., t] += discount * result[..., t + 1]
+    return result

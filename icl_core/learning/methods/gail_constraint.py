@@ -1,0 +1,152 @@
+"""GAIL-Constraint: imitation whose discriminator, turned round, is read as a constraint.
+
+The discriminator D separates the expert's constraint inputs (1) from the agent's (0). The
+agent maximises r + log D, which is r + log(1 - c) with the recovered constraint
+c = 1 - D: what only the agent does is taken to be forbidden (paper, Section 5).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from icl_core.learning.engine.costs import fresh_constraints, visited_inputs
+from icl_core.learning.engine.networks import Networks, sigmoid
+from icl_core.learning.engine.on_policy import OnPolicySettings
+from icl_core.learning.engine.on_policy_trainer import OnPolicyTrainer
+from icl_core.learning.engine.optimisers import Adam
+from icl_core.learning.engine.training import Job
+from icl_core.learning.problem import Outcome, Problem
+from icl_core.settings import section, setting
+
+TITLE = "GAIL-Constraint"
+PLACE = 1
+SIZES = {
+    "quick": {"total_steps": 120_000},
+    "smoke": {
+        "total_steps": 400,
+        "warm_up": 1,
+        "on_policy": {"steps": 200, "environments": 10, "passes": 2},
+    },
+}
+
+EPSILON = 1e-5  # keeps the shaped reward above -11.5
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Settings of the method; defaults are the paper's (Table 8)."""
+
+    hidden: tuple[int, ...] = setting((64, 64), "layers of the discriminator", at_least=1)
+    total_steps: int = setting(2_000_000, "steps of all rollouts together", at_least=1)
+    warm_up: int = setting(
+        20,
+        "rollouts of reward alone, before there is a discriminator (the authors: 0)",
+        at_least=0,
+    )
+    learning_rate: float = setting(5e-4, "step size of the discriminator", above=0)
+    batch: int = setting(64, "steps of either side in a minibatch", at_least=1)
+    first_pairs_only: bool = setting(
+        False, "a fault of the authors' code: of both sides only the first steps are ever seen"
+    )
+    on_policy: OnPolicySettings = section(OnPolicySettings, "settings of PPO")
+
+
+def learn(problem: Problem, settings: Settings, job: Job) -> Outcome:
+    """Train a stack of runs."""
+    learner = _Learner(problem, settings)
+    job.run(learner, -(-settings.total_steps // settings.on_policy.steps))
+    return learner.policies.outcome(learner.discriminator.negated())
+
+
+class _Learner:
+    """The state of training between two rollouts."""
+
+    def __init__(self, problem: Problem, settings: Settings):
+        self.world, self.settings = problem.world, settings
+        self.policies = OnPolicyTrainer(
+            problem.world,
+            problem.beta,
+            problem.seeds,
+            settings.on_policy,
+            critics=1,
+            purpose="gail-constraint",
+        )
+        self.expert = visited_inputs(problem.world, problem.demonstrations)  # (N_E, inputs)
+        self.discriminator = fresh_constraints(problem.world, problem.seeds, settings.hidden)
+        self.optimiser = Adam(self.discriminator.parameters, settings.learning_rate)
+
+    @property
+    def done(self) -> int:
+        return len(self.policies.rows)
+
+    def advance(self) -> dict[str, np.ndarray]:
+        """One rollout: the discriminator learns from it, then the policy from both."""
+        segment, inputs, rngs = self.policies.roll()
+        warm = self.done >= self.settings.warm_up
+        if warm:
+            self._discriminate(inputs, rngs)
+        likeness = sigmoid(self.discriminator(inputs)[..., 0]).reshape(segment.rewards.shape)
+        row = self.policies.record(segment, 1.0 - likeness)
+        shaped = segment.rewards + np.log(likeness + EPSILON) if warm else segment.rewards
+        agents = self.policies.agents
+        samples = agents.samples(segment, [shaped], self.world.discount)
+        agents.learn(samples, rngs)
+        return {"reward": row["return"], "J": row["constraint_value"], "entropy": row["entropy"]}
+
+    def _discriminate(self, inputs: np.ndarray, rngs: list[np.random.Generator]) -> None:
+        """One pass of the discriminator over a rollout and the demonstrations."""
+        settings = self.settings
+        for expert, agent in pairs(
+            self.expert, inputs, rngs, settings.batch, settings.first_pairs_only
+        ):
+            discriminate(self.discriminator, self.optimiser, expert, agent)
+
+    def tensors(self) -> dict[str, np.ndarray]:
+        own = self.discriminator.tensors("discriminator.") | self.optimiser.tensors("adam.")
+        return own | self.policies.tensors()
+
+    def restore(self, named: dict[str, np.ndarray]) -> None:
+        saved = Networks.from_tensors(named, "discriminator.")
+        self.discriminator.parameters[...] = saved.parameters
+        self.optimiser.restore(named, "adam.")
+        self.policies.restore(named)
+
+
+def pairs(
+    expert: np.ndarray,
+    agent: np.ndarray,
+    rngs: Sequence[np.random.Generator],
+    size: int,
+    first_only: bool = False,
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """One pass over min(N_E, N_A) inputs of either side, in batches of (runs, size, inputs).
+
+    `expert` (N_E, inputs) serves all runs, `agent` is (runs, N_A, inputs). Each side is drawn
+    from all it has, without replacement.
+    """
+    n_expert, n_agent = len(expert), agent.shape[1]
+    n = min(n_expert, n_agent)
+    if first_only:
+        theirs = ours = np.stack([rng.permutation(n) for rng in rngs])
+    else:
+        theirs = np.stack([rng.permutation(n_expert)[:n] for rng in rngs])
+        ours = np.stack([rng.permutation(n_agent)[:n] for rng in rngs])
+    run = np.arange(len(rngs))[:, None]
+    for start in range(0, n, size):
+        batch = slice(start, start + size)
+        yield expert[theirs[:, batch]], agent[run, ours[:, batch]]
+
+
+def discriminate(
+    discriminator: Networks, optimiser: Adam, expert: np.ndarray, agent: np.ndarray
+) -> None:
+    """One step on BCE(D(expert), 1) + BCE(D(agent), 0), for batches (runs, n, inputs)."""
+    n = expert.shape[1]
+    logits, trace = discriminator.trace(np.concatenate([expert, agent], axis=1))
+    slope = sigmoid(logits)
+    slope[:, :n] -= 1.0
+    slope /= np.float32(n)
+    optimiser.step(discriminator.parameters, discriminator.gradient(trace, slope))

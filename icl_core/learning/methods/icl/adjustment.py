@@ -1,0 +1,182 @@
+"""Step 2 of an iteration: a constraint that the expert keeps and the agents break (Algorithm 3)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import pyarrow as pa
+
+from icl_core.demonstrations.accruals import self_dissimilarity
+from icl_core.demonstrations.trajectories import Trajectories
+from icl_core.learning.engine.density import Density
+from icl_core.learning.engine.networks import Networks
+from icl_core.learning.engine.optimisers import Adam
+from icl_core.learning.engine.rollouts import roll_out
+from icl_core.learning.engine.training import ADJUSTMENT_SCHEMA, Job, log_table
+from icl_core.learning.methods.icl.soft_loss import (
+    AdjustmentSettings,
+    LagrangianLoss,
+    SoftLoss,
+    Visits,
+    descend,
+    normalised,
+)
+from icl_core.learning.methods.icl.state import (
+    ConstraintState,
+    LoopSettings,
+    PolicyState,
+    closest,
+)
+from icl_core.learning.problem import Problem
+from icl_core.randomness import generator
+
+
+def adjust_constraint(
+    problem: Problem,
+    density: Density,
+    policies: Sequence[PolicyState],
+    state: ConstraintState,
+    settings: AdjustmentSettings,
+    job: Job,
+) -> tuple[ConstraintState, pa.Table]:
+    """c_(i-1) to c_i, given the policies of iterations 1 to i; and the adjustment's log.
+
+    The runs are adjusted one after the other: the batches are large enough here
+    that stacking them would gain nothing.
+    """
+    new = state.with_room(len(policies) * settings.policies_per_iteration)
+    active = np.flatnonzero(state.stopped == 0).tolist()
+    job.progress.total = len(active)
+    logs = []
+    for done, run in enumerate(active, start=1):
+        members = _members(policies, run, settings.policies_per_iteration)
+        one = _Run(problem, density, members, new, run, settings)
+        logs.append(one.adjust(iteration=len(policies)))
+        job.progress(done, **{name: column[-1] for name, column in logs[-1].items()})
+    if not logs:
+        return new, ADJUSTMENT_SCHEMA.empty_table()
+    columns = {name: np.stack([log[name] for log in logs], axis=1) for name in logs[0]}
+    return new, log_table(ADJUSTMENT_SCHEMA, columns, [problem.seeds[run] for run in active])
+
+
+def should_stop(
+    problem: Problem, policies: Sequence[PolicyState], loop: LoopSettings
+) -> np.ndarray:
+    """Which runs stop, (runs,) bool, given their policies so far.
+
+    A run stops when its policy has come close enough, or when no policy of the last few
+    iterations came closer than an earlier one. It never stops at an unconstrained first
+    policy: no constraint has been learned by then.
+    """
+    nad = np.stack([policy.nad for policy in policies])  # (iterations, runs)
+    close = np.zeros(nad.shape[1], bool)
+    if loop.unconstrained_first_policy and len(nad) == 1:
+        return close
+    if loop.tolerance == "demonstrations":
+        close = nad[-1] <= self_dissimilarity(
+            problem.world, problem.demonstrations, generator(0, "halves")
+        )
+    elif loop.tolerance is not None:
+        close = nad[-1] <= float(loop.tolerance)
+    if loop.patience is None:
+        return close
+    since_closest = len(nad) - closest(nad, loop)
+    return close | (since_closest >= loop.patience)
+
+
+class _Run:
+    """One run's adjustment. Reads and writes its row of `state` in place."""
+
+    def __init__(
+        self,
+        problem: Problem,
+        density: Density,
+        members: Networks,
+        state: ConstraintState,
+        run: int,
+        settings: AdjustmentSettings,
+    ):
+        self.problem, self.world, self.density = problem, problem.world, density
+        self.members, self.state, self.settings = members, state, settings
+        self.run, self.seed = run, problem.seeds[run]
+
+    def adjust(self, iteration: int) -> dict[str, np.ndarray]:
+        """All rounds of one adjustment; returns the log's columns, (steps,) each."""
+        self._weigh_newcomers(iteration)
+        if iteration == 1:
+            self.state.multipliers[self.run] = self.settings.multiplier_initial
+        row = slice(self.run, self.run + 1)
+        network = Networks(self.state.networks.sizes, self.state.networks.parameters[row])
+        optimiser = Adam(network.parameters, self.settings.learning_rate)
+        optimiser.first, optimiser.second = self.state.first[row], self.state.second[row]
+        optimiser.steps = self.state.steps[row]
+        rounds = []
+        for agents in self._sampled_agents(iteration):
+            visits = Visits(self.world, agents, self.problem.demonstrations)
+            rounds.append(descend(network, optimiser, visits, self._loss(visits)))
+        return {name: np.concatenate([log[name] for log in rounds]) for name in rounds[0]}
+
+    def _loss(self, visits: Visits) -> SoftLoss:
+        """The objective of a round."""
+        agent, expert = visits.discounted
+        weights, beta = self._weights(visits), self.problem.beta
+        if self.settings.objective == "soft":
+            return SoftLoss(agent, expert, weights, beta, self.settings)
+        multiplier = self.state.multipliers[self.run : self.run + 1]
+        return LagrangianLoss(agent, expert, weights, beta, self.settings, multiplier)
+
+    def _weigh_newcomers(self, iteration: int) -> None:
+        """w of this iteration's policies: mean dissimilarity of fresh rollouts (lines 4 and 5)."""
+        settings = self.settings
+        for member in range(self.members.runs - settings.policies_per_iteration, self.members.runs):
+            rng = generator(self.seed, "weight", iteration, member)
+            episodes = roll_out(self.world, self.members.pick([member]), [rng], settings.episodes)
+            dissimilarity = self._dissimilarity(Visits(self.world, episodes[0]))
+            self.state.weights[self.run, member] = dissimilarity.mean()
+
+    def _dissimilarity(self, visits: Visits) -> np.ndarray:
+        """w(tau) of the first set of trajectories: its share of unusual steps (line 3)."""
+        return visits.shares[0] @ self.density.unusual(self.run, visits.inputs)
+
+    def _weights(self, visits: Visits) -> np.ndarray:
+        """Normalised trajectory weights (line 8)."""
+        if not self.settings.reweight:
+            return normalised(np.ones(self.settings.episodes))
+        return normalised(self._dissimilarity(visits))
+
+    def _sampled_agents(self, iteration: int) -> Iterator[Trajectories]:
+        """D_A of every round: each episode from a member drawn by its weight (line 6).
+
+        Which member plays which episode is drawn first, so that each member's
+        episodes can be rolled out together.
+        """
+        settings = self.settings
+        rng = generator(self.seed, "mixture", iteration)
+        shape = (settings.rounds, settings.episodes)
+        member = rng.choice(self.members.runs, size=shape, p=self._member_probabilities())
+        used = np.bincount(member.ravel(), minlength=self.members.runs)
+        rngs = [generator(self.seed, "agents", iteration, m) for m in range(len(used))]
+        pool = roll_out(self.world, self.members, rngs, int(used.max()))
+        # The k-th time that a member is drawn, its k-th episode is taken.
+        order = np.argsort(member.ravel(), kind="stable")
+        turn = np.empty(member.size, np.int64)
+        turn[order] = np.arange(member.size) - np.repeat(np.cumsum(used) - used, used)
+        for members, turns in zip(member, turn.reshape(shape), strict=True):
+            yield pool[members, turns]
+
+    def _member_probabilities(self) -> np.ndarray:
+        members = self.members.runs
+        if not self.settings.mixture:
+            return np.eye(members)[-1]
+        if not self.settings.reweight:
+            return np.full(members, 1.0 / members)
+        return normalised(self.state.weights[self.run])
+
+
+def _members(policies: Sequence[PolicyState], run: int, per_iteration: int) -> Networks:
+    """One run's policies of all iterations as a stack: half-way and final, or final only."""
+    stacks = [
+        s for p in policies for s in ((p.halfway, p.final) if per_iteration == 2 else (p.final,))
+    ]
+    return stacks[0].like(np.stack([stack.parameters[run] for stack in stacks]))

@@ -1,0 +1,48 @@
+"""How a run begins: everything that can be wrong with its inputs is found before the first job."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from workflow.lib.configuration import Configuration, resolve
+from workflow.lib.plan import Plan
+from workflow.lib.shown import Shown, only_finished
+from workflow.lib.stale_locks import clear_stale_locks
+
+
+def begin(config: Mapping, root: Path, main: bool) -> tuple[Plan, Shown]:
+    """The plan of a run. `main`: in the process that the user started, not in a job's."""
+    wanted = resolve(config)
+    results = Path("results", wanted.scale)
+    plan = Plan(only_finished(wanted, results) if config.get("only_finished") else wanted, root)
+    shown = Shown(plan)
+    if main:
+        clear_stale_locks(Path(".snakemake"))
+        check_demonstrations(wanted)
+        check_recordings(plan)
+        _ = shown.claims
+    return plan, shown
+
+
+def check_demonstrations(config: Configuration) -> None:
+    """Read the user's own demonstrations now: a wrong file must stop the run before any training."""
+    for one in config.experiments.values():
+        # The scene that a recorded world needs is not there yet: there, the job checks the file.
+        if one.source == "file" and not one.recorded:
+            from icl_core.demonstrations.files import read_demonstrations
+            from icl_core.environments import make_world
+
+            world = make_world(one.environment, **one.world)
+            read_demonstrations(one.demonstrations["file"], world)
+
+
+def check_recordings(plan: Plan) -> None:
+    """Look for the user's own recordings now."""
+    for name in plan.recorded:
+        plan.recording_files(_Wildcards(name))
+
+
+class _Wildcards:
+    def __init__(self, environment: str):
+        self.environment = environment

@@ -1,0 +1,213 @@
+"""From config.yaml to complete experiments.
+
+`resolve` checks the configuration, lays the chosen scale over it and gives every experiment its
+own complete settings. Pure functions of dictionaries: no files, no Snakemake.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from icl_core.errors import InputError
+from icl_core.layout import groups_of
+from icl_core.learning.experts import ExpertSettings
+from icl_core.learning.true_fit import TrueFitsSettings
+from icl_core.measuring.settings import MeasuringSettings
+from icl_core.settings import build, defaults, merge, plain, used
+from icl_core.showing.item import ShowingSettings
+from workflow.lib import sections
+from workflow.lib.sections import Run
+from workflow.lib.variants import check_shared, with_variants
+
+FULL = "paper"  # the scale at which settings have their own sizes
+EXPERT_AS = "icl"  # the method whose constrained RL also trains experts
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """One environment with complete settings."""
+
+    name: str
+    environment: str
+    world: dict  # settings of the world, e.g. {"slip": 0.1}
+    methods: tuple[str, ...]
+    demonstrations: dict
+    learning: dict  # the threshold, and the settings of each of its methods
+    measuring: dict
+    demonstrations_of: str | None = None  # the experiment whose demonstrations it shares
+    recorded: bool = False  # whether its world is made from traffic recordings
+
+    @property
+    def source(self) -> str:
+        """Where its demonstrations come from: shared, a file, recordings or an expert."""
+        if self.demonstrations_of:
+            return "shared"
+        if self.demonstrations["file"]:
+            return "file"
+        return "recordings" if self.recorded else "expert"
+
+    @property
+    def demonstrations_from(self) -> str:
+        """The experiment in whose folder its demonstrations lie."""
+        return self.demonstrations_of or self.name
+
+    def iterations(self, method: str) -> int:
+        """How many iterations a method goes through at most; 0 for methods without."""
+        key = getattr(sections.method(method), "ITERATIONS", None)
+        value: Any = self.learning.get(method, {})
+        for part in (key or "").split(".") if key else []:
+            value = value[part]
+        return value if key and value else 0
+
+    def setting(self, path: str) -> Any:
+        """A section or setting by its keys: "learning.icl.density"."""
+        value: Any = {
+            "demonstrations": self.demonstrations,
+            "learning": self.learning,
+            "measuring": self.measuring,
+        }
+        for key in path.split("."):
+            value = value[key]
+        return value
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """The whole configuration at one scale."""
+
+    scale: str
+    groups: dict[str, tuple[int, ...]]  # "1-5" -> the seeds that train in one job
+    experiments: dict[str, Experiment]
+    environments: dict  # each used environment's own settings, those of its recordings among them
+    true_fits: TrueFitsSettings
+    showing: ShowingSettings
+
+    @property
+    def methods(self) -> list[str]:
+        """All methods that some experiment runs."""
+        return sorted({method for one in self.experiments.values() for method in one.methods})
+
+
+def resolve(config: Mapping) -> Configuration:
+    """Check `config`, lay its scale over it and complete its experiments."""
+    sections.check_configuration(config)
+    overlay = config["scales"][config.get("scale", FULL)]
+    run = build(Run, {key: config[key] for key in Run.__dataclass_fields__ if key in config})
+    sized = {**plain(run), **overlay}
+    written = {name: _expanded(own) for name, own in config["experiments"].items()}
+    changes = {name: _expanded(own) for name, own in config.get("variants", {}).items()}
+    complete = with_variants(written, changes)
+    for name in overlay.get("experiments", {}):
+        if name not in complete:
+            raise InputError(
+                f"configuration: key scales.{run.scale}.experiments.{name} is unknown; "
+                f"choose one of {', '.join(sorted(complete))}"
+            )
+    maker = _Maker(config, run.scale, overlay)
+    experiments = {name: maker.experiment(name, complete[name]) for name in sorted(complete)}
+    check_shared(experiments)
+    fits = merge(config.get("true_fits", {}), overlay.get("true_fits", {}))
+    showing = merge(config.get("showing", {}), overlay.get("showing", {}))
+    return Configuration(
+        scale=run.scale,
+        groups=groups_of(sized["seeds"], sized["stack"]),
+        experiments=experiments,
+        environments=maker.environments,
+        true_fits=build(TrueFitsSettings, fits, "true_fits"),
+        showing=build(ShowingSettings, showing, "showing"),
+    )
+
+
+class _Maker:
+    """Completes experiments of one configuration at one scale."""
+
+    def __init__(self, config: Mapping, scale: str, overlay: Mapping):
+        self.config, self.scale, self.overlay = config, scale, overlay
+        self.environments: dict[str, dict] = {}
+        for name in config.get("true_fits", {}).get("environments", []):
+            self.environment(name)
+
+    def environment(self, name: str) -> dict:
+        """An environment's settings without those of single experiments."""
+        if name not in self.environments:
+            own = [merge(*(defaults(kind) for kind in sections.environment_types(name)))]
+            own += [part.get("environments", {}).get(name, {}) for part in self._layers()]
+            self.environments[name] = merge(*own)
+        return self.environments[name]
+
+    def experiment(self, name: str, own: Mapping) -> Experiment:
+        """One experiment with all that it does not say itself."""
+        # The scale has the last word: CartPole's own number of epochs is the paper's, not the demo's.
+        last = _expanded(self.overlay.get("experiments", {}).get(name, {}))
+        environment = own["environment"]
+        world = sections.world_type(environment)
+        complete = self.environment(environment)
+        known = {key: complete[key] for key in world.Settings.__dataclass_fields__}
+        sections.check(world.Settings, own.get("world", {}), f"experiments.{name}.world")
+        methods = tuple(last.get("methods", own["methods"]))
+        learning = {m: self._method(m, name, own, last) for m in {*methods, EXPERT_AS}}
+        threshold = self._section("learning", own, last).get("threshold")
+        measuring = self._section("measuring", own, last)
+        return Experiment(
+            name=name,
+            environment=environment,
+            world=merge(known, own.get("world", {})),
+            methods=methods,
+            demonstrations=self._demonstrations(own, last, learning[EXPERT_AS]),
+            learning={"threshold": threshold, **{m: learning[m] for m in sorted(methods)}},
+            measuring=plain(build(MeasuringSettings, measuring, f"experiments.{name}.measuring")),
+            demonstrations_of=own.get("demonstrations_of"),
+            recorded=world.recorded,
+        )
+
+    def _layers(self) -> tuple[Mapping, Mapping]:
+        return self.config, self.overlay
+
+    def _section(self, section: str, own: Mapping, last: Mapping) -> dict:
+        layers = (self.config, own, self.overlay, last)
+        return merge(*(layer.get(section, {}) for layer in layers))
+
+    def _method(self, method: str, experiment: str, own: Mapping, last: Mapping) -> dict:
+        """A method's settings in an experiment, with its sizes at this scale."""
+        declared = sections.method(method)
+        given = [layer.get("learning", {}).get(method) for layer in (self.overlay, last)]
+        sizes = getattr(declared, "SIZES", {}).get(self.scale)
+        if self.scale != FULL and sizes is None and not any(one is not None for one in given):
+            raise InputError(
+                f"method {method}: expected its sizes at scale {self.scale}, found none; add "
+                f"SIZES[{self.scale!r}] to {declared.__name__}, or "
+                f"scales.{self.scale}.learning.{method} to the configuration"
+            )
+        layers = [layer.get("learning", {}).get(method, {}) for layer in (self.config, own)]
+        layers += [sizes or {} if self.scale != FULL else {}, *(one or {} for one in given)]
+        where = f"experiments.{experiment}.learning.{method}"
+        complete = plain(build(declared.Settings, merge(*layers), where))
+        return used(declared.Settings, complete)
+
+    def _demonstrations(self, own: Mapping, last: Mapping, as_learner: Mapping) -> dict:
+        """An expert is trained like any policy unless the configuration says otherwise."""
+        given = merge(
+            {"constrained_rl": {"epochs": ExpertSettings().constrained_rl.epochs}},
+            self._section("demonstrations", own, last),
+        )
+        trained = merge(as_learner["constrained_rl"], given["constrained_rl"])
+        complete = build(ExpertSettings, {**given, "constrained_rl": trained}, "demonstrations")
+        return used(ExpertSettings, plain(complete))
+
+
+def _expanded(experiment: Mapping) -> dict:
+    """Write `demonstrations: path` in full."""
+    given = experiment.get("demonstrations")
+    if isinstance(given, str):
+        return {**experiment, "demonstrations": {"file": given}}
+    return dict(experiment)
+
+
+def read_configuration(root: Path, scale: str) -> Configuration:
+    """What the config.yaml of a checkout asks for at a scale."""
+    return resolve({**yaml.safe_load((root / "config.yaml").read_text("utf-8")), "scale": scale})

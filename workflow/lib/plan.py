@@ -1,0 +1,308 @@
+"""What jobs there are, and what each is given: the functions behind the rules.
+
+A rule names the sections of the configuration that its job uses (`given`) and its script (`code`);
+paths come from `icl_core.layout`. Snakemake compares the values of all params without their names,
+so the settings of a job are one value.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterable
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from icl_core import discovery, layout
+from icl_core.code_digest import Code, Roots, code_of
+from icl_core.settings import merge, plain
+from workflow.lib import sections
+from workflow.lib.configuration import Configuration, Experiment
+
+Params = Callable[[Any], Any]
+ONE_JOB = ["learn"]
+
+
+class Plan:
+    """The jobs of a configuration."""
+
+    def __init__(self, config: Configuration, root: Path):
+        self.config, self.root = config, root
+        self.results = f"results/{config.scale}"
+        self.codes: dict[str, Code] = {}  # what was asked for, by digest
+        self._cached: dict[tuple, str] = {}
+
+    # Names
+
+    def path(self, kind: str, **fields: str) -> str:
+        """A path of results; wildcards that are not given stay open for Snakemake."""
+        open_ = {name: f"{{{name}}}" for name in layout.wildcards(kind)}
+        return f"{self.results}/{layout.path(kind, **open_ | fields)}"
+
+    def final(self, **fields: str) -> dict[str, str]:
+        """The outputs that every method ends with."""
+        kinds = ("constraint", "policy", "training")
+        return {kind: self.path(kind, **fields) for kind in kinds}
+
+    def log(self, place: str) -> str:
+        """Where a job's messages go: the same place as its benchmark, in another folder."""
+        return f"{self.results}/logs/{place}.log"
+
+    def benchmark(self, place: str) -> str:
+        """Where Snakemake records what a job took."""
+        return f"{self.results}/benchmarks/{place}.tsv"
+
+    def experiments_from(self, source: str) -> list[str]:
+        """The experiments whose demonstrations come from `expert`, `recordings` or a `file`."""
+        return [one.name for one in self.config.experiments.values() if one.source == source]
+
+    @cached_property
+    def recorded(self) -> list[str]:
+        """The environments that are made from recordings."""
+        used = {one.environment for one in self.config.experiments.values() if one.recorded}
+        return sorted(used)
+
+    @cached_property
+    def learned(self) -> list[Experiment]:
+        """The experiments in which some method learns."""
+        return [one for one in self.config.experiments.values() if one.methods]
+
+    @cached_property
+    def methods_of_one_job(self) -> list[str]:
+        """Those that the rule `learn` trains."""
+        return [m for m in self.config.methods if self.jobs_of(m) == ONE_JOB]
+
+    def jobs_of(self, method: str) -> list[str]:
+        """The rules that a method's training goes through."""
+        return discovery.literal(
+            discovery.module_name(discovery.METHODS, method), "JOBS", list(ONE_JOB)
+        )
+
+    @cached_property
+    def titles(self) -> dict[str, str]:
+        """Titles of the methods in the order of tables."""
+
+        def place(method: str) -> tuple[float, str]:
+            module = discovery.module_name(discovery.METHODS, method)
+            return discovery.literal(module, "PLACE", float("inf")), method
+
+        shelf = discovery.METHODS
+        return {m: discovery.title(shelf, m) for m in sorted(self.config.methods, key=place)}
+
+    # Inputs
+
+    def experiment(self, wildcards: Any) -> Experiment:
+        """The experiment of a job."""
+        return self.config.experiments[wildcards.experiment]
+
+    def demonstrations(self, wildcards: Any) -> str:
+        """The trajectories that an experiment learns from: its own, or those that it shares."""
+        name = self.experiment(wildcards).demonstrations_from
+        return self.path("demonstrations", experiment=name)
+
+    def imported_file(self, wildcards: Any) -> str:
+        """The user's own demonstrations."""
+        return self.experiment(wildcards).demonstrations["file"]
+
+    def scene(self, wildcards: Any) -> list[str]:
+        """The recorded traffic that an experiment's environment needs; of most, none."""
+        return self.scenes([self.experiment(wildcards)])
+
+    def scenes(self, experiments: Iterable[Experiment]) -> list[str]:
+        """The same for several experiments."""
+        names = sorted({one.environment for one in experiments if one.recorded})
+        return [self.path("scene", environment=name) for name in names]
+
+    def density(self, wildcards: Any) -> str:
+        """The density of the demonstrations: of experiments with the same demonstrations and
+        settings, one fits it.
+        """
+        one = self.experiment(wildcards)
+        other = self.config.experiments[one.demonstrations_from]
+        section = "learning.icl.density"
+        same = "icl" in other.methods and one.setting(section) == other.setting(section)
+        name = other.name if same else one.name
+        return self.path("density", experiment=name, method="icl", group=wildcards.group)
+
+    def previous_constraint(self, wildcards: Any) -> str:
+        """What iteration i starts from: the constraint of iteration i - 1."""
+        (before,) = self._iterations("iteration_constraint", wildcards, [_before(wildcards)])
+        return before
+
+    def policies_so_far(self, wildcards: Any) -> list[str]:
+        """The policies of iterations 1 to i."""
+        so_far = range(1, int(wildcards.iteration) + 1)
+        return self._iterations("iteration_policy", wildcards, so_far)
+
+    def all_policies(self, wildcards: Any) -> list[str]:
+        """The policies of all iterations of the job's method; none where it has no iterations."""
+        n = self._iterations_of(wildcards)
+        return self._iterations("iteration_policy", wildcards, range(1, n + 1))
+
+    def all_constraints(self, wildcards: Any) -> list[str]:
+        """The constraints of all iterations, the initial one first."""
+        n = self._iterations_of(wildcards)
+        return self._iterations("iteration_constraint", wildcards, range(n + 1) if n else [])
+
+    def _iterations_of(self, wildcards: Any) -> int:
+        return self.experiment(wildcards).iterations(wildcards.get("method", "icl"))
+
+    def _iterations(self, kind: str, wildcards: Any, numbers: Iterable[int]) -> list[str]:
+        known = {
+            "experiment": wildcards.experiment,
+            "method": wildcards.get("method", "icl"),
+            "group": wildcards.group,
+        }
+        return [self.path(kind, **known, iteration=f"{i:02d}") for i in numbers]
+
+    def metrics_of_all_runs(self, wildcards: Any) -> list[str]:
+        """The metrics of every group of seeds of every experiment and method."""
+        return [
+            self.path("run_metrics", experiment=one.name, method=method, group=group)
+            for one in self.config.experiments.values()
+            for method in one.methods
+            for group in self.config.groups
+        ]
+
+    def recording_files(self, wildcards: Any) -> list[str] | str:
+        """What the readers read: the user's own files one by one, or the simulation's folder."""
+        name = wildcards.environment
+        own = self.config.environments[name]
+        if own["recordings"] is None:
+            return self.path("recordings", environment=name)
+        files = sections.recordings(name, "reader").files(own["recordings"], own["numbers"])
+        return [str(path) for path in files]
+
+    # Params
+
+    def given(self, *paths: str) -> Params:
+        """The params function that gives a job its world, seeds and sections: what it uses and
+        nothing else. `{method}` in a path is the job's method.
+        """
+
+        def settings(wildcards: Any) -> dict:
+            one = self.experiment(wildcards)
+            found = [self.world(one)]
+            for path in paths:
+                keys = path.format(**dict(wildcards.items())).split(".")
+                value = one.setting(".".join(keys))
+                for key in reversed(keys):
+                    value = {key: value}
+                found.append(value)
+            if "group" in wildcards.keys():
+                found.append({"seeds": list(self.config.groups[wildcards.group])})
+            return merge(*found)
+
+        return settings
+
+    def world(self, experiment: Experiment) -> dict:
+        """What makes an experiment's world."""
+        scene = self.scenes([experiment])
+        return {
+            "environment": experiment.environment,
+            "world": experiment.world | {"scene": path for path in scene},
+        }
+
+    def recording_settings(self, *keys: str) -> Params:
+        """The params function that gives some of an environment's settings of its recordings."""
+
+        def settings(wildcards: Any) -> dict:
+            name = wildcards.environment
+            own = self.config.environments[name]
+            folder = own["recordings"] or self.path("recordings", environment=name)
+            return {"environment": name} | {key: {**own, "folder": folder}[key] for key in keys}
+
+        return settings
+
+    def fit(self, wildcards: Any) -> dict:
+        """The settings of a fit to a true constraint."""
+        fits, name = plain(self.config.true_fits), wildcards.experiment
+        world = sections.world_type(name).Settings.__dataclass_fields__
+        own = {k: v for k, v in self.config.environments[name].items() if k in world}
+        fit = {key: fits[key] for key in ("learning_rate", "steps")}
+        fit["hidden"] = list(fits["architectures"][wildcards.architecture])
+        seeds = list(self.config.groups[wildcards.group])
+        return {"environment": name, "world": own, "true_fit": fit, "seeds": seeds}
+
+    # Code
+
+    @cached_property
+    def roots(self) -> Roots:
+        """Our packages, and those that bring worlds or methods."""
+        ours = {name: self.root / name for name in ("icl_core", "workflow")}
+        return ours | discovery.packages_that_bring()
+
+    def code_of(self, script: str, *modules: str) -> str:
+        """Digest of a script and of all of ours that it imports; `modules` it loads by name."""
+        key = (script, *modules)
+        if key not in self._cached:
+            code = code_of(self.root / "workflow/scripts" / script, self.roots, modules)
+            self.codes[code.digest] = code
+            self._cached[key] = code.digest
+        return self._cached[key]
+
+    def code(self, script: str, *parts: str) -> Params:
+        """The params function that gives this digest, with the code of the job's own world.
+
+        `parts` name further modules: "method" is the job's method, anything else a module of the
+        recordings of its environment.
+        """
+
+        def digest(wildcards: Any) -> str:
+            return self.code_of(script, *self._modules(wildcards, parts))
+
+        return digest
+
+    def _modules(self, wildcards: Any, parts: Iterable[str]) -> list[str]:
+        found = []
+        environment = wildcards.get("environment")
+        if environment is None:
+            name = wildcards.experiment
+            known = self.config.experiments
+            environment = known[name].environment if name in known else name
+            found.append(discovery.module_name(discovery.WORLDS, environment))
+        for part in parts:
+            if part == "method":
+                found.append(discovery.module_name(discovery.METHODS, wildcards.method))
+            else:
+                found.append(f"icl_core.{discovery.RECORDINGS}.{environment}.{part}")
+        return found
+
+    def worlds_code(self, experiments: Iterable[Experiment]) -> list[str]:
+        """The modules of the worlds of some experiments."""
+        names = {one.environment for one in experiments}
+        return sorted(discovery.module_name(discovery.WORLDS, name) for name in names)
+
+    def write_codes(self) -> None:
+        """Keep, for each digest, the digests of the files behind it: why a job runs again can be
+        said from these.
+        """
+        from icl_core.artifacts import atomic, to_json
+
+        for digest, code in self.codes.items():
+            path = Path(self.results, "code", f"{digest}.json")
+            if not path.exists():
+                with atomic(path) as temporary:
+                    temporary.write_text(to_json(code.parts), encoding="utf-8")
+
+
+def _before(wildcards: Any) -> int:
+    return int(wildcards.iteration) - 1
+
+
+def one_of(names: Iterable[str]) -> str:
+    """A wildcard constraint that matches these names and no others; nothing if there are none."""
+    return "|".join(map(re.escape, sorted(names))) or "(?!)"
+
+
+def job_environment(root: Path) -> dict[str, str]:
+    """What jobs inherit: the package from here, and one core each: sums in another order would
+    give other last bits.
+    """
+    paths = [str(root), *filter(None, [os.environ.get("PYTHONPATH")])]
+    libraries = ("OMP", "MKL", "OPENBLAS", "NUMEXPR")
+    return {
+        "PYTHONPATH": os.pathsep.join(paths),
+        **{f"{library}_NUM_THREADS": "1" for library in libraries},
+    }

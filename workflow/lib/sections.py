@@ -1,0 +1,281 @@
+"""The sections of the configuration, and where each setting in them is declared.
+
+A section's settings are the fields of a dataclass of the room that uses them. Those of worlds,
+recordings and methods are found by name, so that a new one needs no entry here.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from icl_core import discovery
+from icl_core.environments import world_type
+from icl_core.errors import InputError
+from icl_core.learning.experts import ExpertSettings
+from icl_core.learning.true_fit import TrueFitsSettings
+from icl_core.measuring.settings import MeasuringSettings
+from icl_core.settings import Meaning, check, check_keys, check_value, join, json_schema, setting
+from icl_core.showing.item import ShowingSettings
+
+NAME = "[a-z0-9]+(-[a-z0-9]+)*"
+SECTIONS = ("demonstrations", "learning", "measuring")  # what an experiment may say otherwise
+THRESHOLD = Meaning("beta, the budget that constraints must keep; null: the world's", above=0)
+
+
+@dataclass(frozen=True)
+class Run:
+    """What is said once of the whole run."""
+
+    scale: str = setting("paper", "which of `scales` is laid over the configuration")
+    only_finished: bool = setting(
+        False, "show what has been learned so far and learn nothing more (`make publish`)"
+    )
+    seeds: tuple[int, ...] = setting(
+        (1, 2, 3, 4, 5),
+        "one independent run of learning for each (paper: five seeds)",
+        at_least=0,
+        each_once=True,
+    )
+    stack: int = setting(
+        5,
+        "how many seeds train together in one job: a stack is far cheaper per seed than single "
+        "runs; on a cluster, or with more cores than experiments, smaller stacks spread the work",
+        at_least=1,
+    )
+
+
+@dataclass(frozen=True)
+class ExperimentKeys:
+    """An environment with settings; its name is its folder in results/."""
+
+    environment: str = setting("", "the world that it is set in")
+    methods: tuple[str, ...] = setting((), "the methods that learn in it", each_once=True)
+    demonstrations_of: str | None = setting(
+        None, "another experiment in the same world, whose demonstrations it shares", pattern=NAME
+    )
+    world: dict[str, object] | None = setting(None, "as `environments`, for this experiment alone")
+    demonstrations: dict[str, object] | None = setting(None, "as above, or the path of a file")
+    learning: dict[str, object] | None = setting(None, "as above")
+    measuring: dict[str, object] | None = setting(None, "as above")
+
+
+@dataclass(frozen=True)
+class VariantKeys:
+    """One change, made to several experiments: it gives experiments {experiment}-{variant}."""
+
+    of: tuple[str, ...] = setting((), "the experiments that are varied", each_once=True)
+    methods: tuple[str, ...] = setting(("icl",), "the methods that learn in it", each_once=True)
+    world: dict[str, object] | None = setting(None, "as for an experiment")
+    demonstrations: dict[str, object] | None = setting(None, "as for an experiment")
+    learning: dict[str, object] | None = setting(None, "as for an experiment")
+    measuring: dict[str, object] | None = setting(None, "as for an experiment")
+
+
+def environment_types(environment: str) -> list[type]:
+    """Where the settings of an environment are declared: its world, and its recordings."""
+    world = world_type(environment)
+    types = [world.Settings]
+    if world.recorded:
+        types.append(recordings(environment, "settings").Settings)
+    return types
+
+
+def recordings(environment: str, part: str) -> Any:
+    """A module of the recordings of an environment: its reader, simulation, ..."""
+    return importlib.import_module(f"icl_core.{discovery.RECORDINGS}.{environment}.{part}")
+
+
+def method(name: str) -> Any:
+    """The module of a method, with all that it declares (`icl_core.learning.methods`)."""
+    return discovery.load(discovery.METHODS, name)
+
+
+def check_environments(given: object, where: str) -> None:
+    """Each environment's settings, by its name."""
+    for name, own in _mapping(given, where).items():
+        _known(discovery.WORLDS, name, join(where, name))
+        check_environment(name, own, join(where, name))
+
+
+def check_environment(name: str, given: object, where: str) -> None:
+    """The settings of one environment: of its world, or of its recordings."""
+    types, own = environment_types(name), _mapping(given, where)
+    known = [key for kind in types for key in kind.__dataclass_fields__]
+    check_keys(own, known, where)
+    for kind in types:
+        fields = kind.__dataclass_fields__
+        check(kind, {key: value for key, value in own.items() if key in fields}, where)
+
+
+def check_learning(given: object, where: str) -> None:
+    """The threshold, and each method's settings by its name."""
+    own = _mapping(given, where)
+    check_keys(own, ["threshold", *discovery.names(discovery.METHODS)], where)
+    for name, value in own.items():
+        if name == "threshold":
+            check_value(float | None, THRESHOLD, value, join(where, name))
+        else:
+            check(method(name).Settings, value, join(where, name))
+
+
+def check_demonstrations(given: object, where: str) -> None:
+    """Settings, or in an experiment just the path of a file."""
+    if isinstance(given, str) and given and "." in where:
+        return
+    check(ExpertSettings, given, where)
+
+
+def check_experiment(given: object, where: str, complete: bool = True) -> None:
+    """An experiment; in a scale any of its keys may be missing."""
+    own = _mapping(given, where)
+    check_keys(own, list(ExperimentKeys.__dataclass_fields__), where)
+    if "environment" in own:
+        _known(discovery.WORLDS, own["environment"], join(where, "environment"))
+    elif complete:
+        _known(discovery.WORLDS, None, join(where, "environment"))
+    if complete and not own.get("methods"):
+        _known(discovery.METHODS, None, join(where, "methods"))
+    _check_parts(own, where)
+
+
+def check_variant(given: object, where: str) -> None:
+    """A variant."""
+    own = _mapping(given, where)
+    check_keys(own, list(VariantKeys.__dataclass_fields__), where)
+    check_value(tuple[str, ...], Meaning("", each_once=True), own.get("of", []), join(where, "of"))
+    _check_parts(own, where)
+
+
+def _check_parts(own: Mapping, where: str) -> None:
+    for position, name in enumerate(own.get("methods", [])):
+        _known(discovery.METHODS, name, f"{where}.methods.{position}")
+    for key in ("demonstrations", "learning", "measuring"):
+        if key in own:
+            CHECKS[key](own[key], join(where, key))
+    if "world" in own and "environment" in own:
+        check_environment(own["environment"], own["world"], join(where, "world"))
+
+
+def check_scale(given: object, where: str) -> None:
+    """What a scale changes: the same keys, with the last word."""
+    own = _mapping(given, where)
+    check_keys(own, ["seeds", "stack", "experiments", *CHECKS], where)
+    check(Run, {key: own[key] for key in ("seeds", "stack") if key in own}, where)
+    for key, value in own.items():
+        if key in CHECKS:
+            CHECKS[key](value, join(where, key))
+    for name, experiment in _mapping(
+        own.get("experiments", {}), join(where, "experiments")
+    ).items():
+        check_experiment(experiment, f"{where}.experiments.{name}", complete=False)
+
+
+CHECKS: dict[str, Callable[[object, str], None]] = {
+    "environments": check_environments,
+    "demonstrations": check_demonstrations,
+    "learning": check_learning,
+    "measuring": lambda given, where: check(MeasuringSettings, given, where),
+    "showing": lambda given, where: check(ShowingSettings, given, where),
+    "true_fits": lambda given, where: check(TrueFitsSettings, given, where),
+}
+
+
+def check_configuration(config: Mapping) -> None:
+    """Raise an InputError of one sentence where a configuration is wrong."""
+    run = list(Run.__dataclass_fields__)
+    check_keys(config, [*run, *CHECKS, "experiments", "variants", "scales"], "")
+    check(Run, {key: config[key] for key in run if key in config})
+    for key in CHECKS:
+        CHECKS[key](config.get(key, {}), key)
+    _each(config, "experiments", check_experiment)
+    _each(config, "variants", check_variant)
+    _each(config, "scales", check_scale)
+    scales = config.get("scales", {})
+    scale = config.get("scale", "paper")
+    if scale not in scales:
+        raise InputError(
+            f"configuration: key scale: expected one of {', '.join(scales)}, found {scale!r}"
+        )
+
+
+def _each(config: Mapping, key: str, action: Callable[[object, str], None]) -> None:
+    for name, own in _mapping(config.get(key, {}), key).items():
+        check_value(str, Meaning("", pattern=NAME), str(name), f"{key}: a name")
+        action(own, join(key, name))
+
+
+def _mapping(given: object, where: str) -> Mapping:
+    if isinstance(given, Mapping):
+        return given
+    raise InputError(f"configuration: key {where}: expected a mapping of keys, found {given!r}")
+
+
+def _known(shelf: str, name: object, where: str) -> None:
+    names = discovery.names(shelf)
+    if name not in names:
+        found = "found nothing" if name is None else f"found the text {str(name)!r}"
+        raise InputError(f"configuration: key {where}: choose one of {', '.join(names)}, {found}")
+
+
+def schema() -> dict:
+    """The JSON schema of a configuration, for editors."""
+    world = {
+        name: {
+            "type": "object",
+            "additionalProperties": False,
+            "properties": {
+                key: value
+                for kind in environment_types(name)
+                for key, value in json_schema(kind)["properties"].items()
+            },
+        }
+        for name in discovery.names(discovery.WORLDS)
+    }
+    methods = {
+        name: json_schema(method(name).Settings) for name in discovery.names(discovery.METHODS)
+    }
+    beta = {"type": ["number", "null"], "exclusiveMinimum": 0, "description": THRESHOLD.about}
+    parts = {
+        "demonstrations": {"anyOf": [json_schema(ExpertSettings), {"type": "string"}]},
+        "learning": _object({"threshold": beta, **methods}),
+        "measuring": json_schema(MeasuringSettings),
+    }
+    names = {"type": "array", "items": {"enum": list(methods)}}
+    experiment = {
+        "environment": {"enum": list(world)},
+        "methods": names,
+        "demonstrations_of": {"type": "string"},
+        "world": {"type": "object"},
+        **parts,
+    }
+    variant = {key: value for key, value in experiment.items() if key != "environment"}
+    variant = {"of": {"type": "array", "items": {"type": "string"}}, **variant}
+    shared = {
+        "environments": _object(world),
+        **parts,
+        "showing": json_schema(ShowingSettings),
+        "true_fits": json_schema(TrueFitsSettings),
+    }
+    run = json_schema(Run)["properties"]
+    by_name = {"type": "object", "additionalProperties": _object(experiment)}
+    scale = {"seeds": run["seeds"], "stack": run["stack"], "experiments": by_name, **shared}
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "config.yaml",
+        **_object(
+            {
+                **run,
+                **shared,
+                "experiments": by_name,
+                "variants": {"type": "object", "additionalProperties": _object(variant)},
+                "scales": {"type": "object", "additionalProperties": _object(scale)},
+            }
+        ),
+    }
+
+
+def _object(properties: Mapping) -> dict:
+    return {"type": "object", "additionalProperties": False, "properties": dict(properties)}

@@ -1,0 +1,259 @@
+"""What figures, tables, claims and the page are made from, and what of it can be shown."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from icl_core import discovery, layout
+from icl_core.layout import Need
+from icl_core.measuring.claims.check import find_checks
+from icl_core.measuring.claims.claim import read_claims
+from icl_core.settings import plain
+from icl_core.showing.item import Item, read_items
+from workflow.lib.configuration import Configuration, Experiment
+from workflow.lib.plan import Plan
+
+CLAIMS = "docs/claims.yaml"
+TIMES = ("job_time", "iteration_time")
+
+
+def only_finished(config: Configuration, results: Path) -> Configuration:
+    """The configuration with those methods of each experiment whose metrics are there.
+
+    An experiment that has finished nothing keeps its place, without a method: tables show a
+    dash for it, and who shares its demonstrations finds them by its name.
+    """
+
+    def there(kind: str, **fields: str) -> bool:
+        paths = [layout.path(kind, group=group, **fields) for group in config.groups]
+        return all((results / path).is_file() for path in paths)
+
+    def finished(one: Experiment) -> Experiment:
+        done = [m for m in one.methods if there("run_metrics", experiment=one.name, method=m)]
+        return replace(one, methods=tuple(done))
+
+    fits = config.true_fits
+    fitted = [
+        name
+        for name in fits.environments
+        if all(there("true_fit", experiment=name, architecture=a) for a in fits.architectures)
+    ]
+    return replace(
+        config,
+        experiments={name: finished(one) for name, one in config.experiments.items()},
+        true_fits=replace(fits, environments=tuple(fitted)),
+    )
+
+
+def experiments_shown(item: Item, config: Configuration) -> list[Experiment]:
+    """The experiments of an item that it can show; none where it would show nothing.
+
+    Tables of results show all that are configured, with a dash for what was not run.
+    """
+    configured = [config.experiments[n] for n in item.experiments_among(config.experiments)]
+    able = [one for one in configured if _able(item, one, config)]
+    if len(able) < item.fewest:
+        return []
+    kinds = {need.kind for need in item.needs}
+    of_results = item.kind == "table" and item.experiments and kinds in ({"metrics"}, {"true_fit"})
+    return configured if of_results else able
+
+
+def _able(item: Item, experiment: Experiment, config: Configuration) -> bool:
+    """Whether all that an item needs of an experiment has been made."""
+    if any(need.kind == "true_fit" for need in item.needs):
+        return experiment.name in config.true_fits.environments
+    return learned(item, experiment)
+
+
+def learned(item: Item, experiment: Experiment) -> bool:
+    """Whether the method that an item is about, or any, has been run on an experiment."""
+    return item.method in experiment.methods if item.method else bool(experiment.methods)
+
+
+class Shown:
+    """The items and claims of a plan."""
+
+    def __init__(self, plan: Plan):
+        self.plan, self.config = plan, plan.config
+        self.items = {item.name: item for item in read_items()}
+        self.claims_file = os.path.relpath(plan.root / CLAIMS)
+
+    def names(self, kind: str) -> list[str]:
+        """Names of the figures or tables that have something to show."""
+        return [
+            name
+            for name, item in self.items.items()
+            if item.kind == kind and experiments_shown(item, self.config)
+        ]
+
+    def outputs(self, kind: str) -> list[str]:
+        """All files of the figures or tables."""
+        items = [self.items[name] for name in self.names(kind)]
+        paths = [path for item in items for path in (*item.outputs, item.provenance)]
+        return [f"{self.plan.results}/{path}" for path in paths]
+
+    def item(self, wildcards: Any) -> Item:
+        """The item that a job makes."""
+        return self.items[wildcards.get("figure") or wildcards.get("table")]
+
+    def inputs(self, wildcards: Any) -> list[str]:
+        """What an item is made from, for those of its experiments that it shows."""
+        item = self.item(wildcards)
+        known = experiments_shown(item, self.config)
+        made = [p for need in item.needs for one in known for p in self.expanded(need, one)]
+        return list(dict.fromkeys(made)) + self.plan.scenes(known)
+
+    def expanded(self, need: Need, experiment: Experiment) -> list[str]:
+        """The paths that a need stands for in one experiment."""
+        kind, fields = need
+        known = [self._fields(kind, experiment, one) for one in self._methods(need, experiment)]
+        return [
+            self.plan.path(kind, **each | fields)
+            for several in known
+            for each in several
+            if not set(fields) & set(each) or all(each.get(k, v) == v for k, v in fields.items())
+        ]
+
+    def _methods(self, need: Need, experiment: Experiment) -> list[str]:
+        """The methods that a need is asked of; one blank where its files know no methods."""
+        if "method" not in layout.wildcards(need.kind):
+            return [""]
+        wanted = need.fixed.get("method")
+        return [m for m in experiment.methods if wanted in (None, m)]
+
+    def _fields(self, kind: str, experiment: Experiment, method: str) -> list[dict[str, str]]:
+        """What the wildcards of a kind stand for in one experiment and method."""
+        names = layout.wildcards(kind)
+        owner = experiment.name
+        if kind in ("demonstrations", "expert_training"):
+            owner = experiment.demonstrations_from
+            source = self.config.experiments[owner].source
+            if kind == "expert_training" and source != "expert":
+                return []  # who was not trained here has no training curve
+        found = [{"experiment": owner} if "experiment" in names else {}]
+        if "method" in names:
+            found = [one | {"method": method} for one in found]
+        found = self._each(found, "group", list(self.config.groups), names)
+        if kind == "true_fit" and owner not in self.config.true_fits.environments:
+            return []
+        shapes = list(self.config.true_fits.architectures)
+        found = self._each(found, "architecture", shapes, names)
+        n = experiment.iterations(method) if method else 0
+        first = 0 if kind == "iteration_constraint" else 1
+        numbers = [f"{i:02d}" for i in range(first, n + 1)]
+        found = self._each(found, "iteration", numbers, names)
+        return self._each(found, "rule", self._rules(kind, method), names)
+
+    def _rules(self, kind: str, method: str) -> list[str]:
+        """The rules of a method's jobs, those of each iteration or the others."""
+        if kind not in TIMES:
+            return []
+        repeated = [rule for rule in self.plan.jobs_of(method) if rule in REPEATED]
+        once = [rule for rule in self.plan.jobs_of(method) if rule not in REPEATED]
+        return repeated if kind == "iteration_time" else once
+
+    @staticmethod
+    def _each(
+        found: list[dict[str, str]], name: str, values: list[str], names: list[str]
+    ) -> list[dict[str, str]]:
+        return [one | {name: v} for one in found for v in values] if name in names else found
+
+    def settings(self, wildcards: Any) -> dict:
+        """What drawing depends on besides its inputs."""
+        item = self.item(wildcards)
+        known = experiments_shown(item, self.config)
+        shown = {one.name: self._all_settings(one) for one in known} if item.shows_settings else {}
+        return {
+            "scale": self.config.scale,
+            "draw": item.draw,
+            "showing": plain(self.config.showing) if item.kind == "figure" else {},
+            "worlds": {one.name: self._world(one) for one in known},
+            "methods": list(self._titles(known).items()),
+            "experiments": shown,
+        }
+
+    def _titles(self, experiments: Iterable[Experiment]) -> dict[str, str]:
+        """Titles of the methods that these experiments run: another one changes nothing."""
+        used = {method for one in experiments for method in one.methods}
+        return {m: title for m, title in self.plan.titles.items() if m in used}
+
+    def _world(self, experiment: Experiment) -> dict:
+        return self.plan.world(experiment) | {"threshold": experiment.learning["threshold"]}
+
+    def _all_settings(self, experiment: Experiment) -> dict:
+        """Everything that an experiment was run with, for the tables that show it."""
+        return {
+            "methods": list(experiment.methods),
+            "seeds": [seed for group in self.config.groups.values() for seed in group],
+            "demonstrations": experiment.demonstrations,
+            "learning": experiment.learning,
+            "measuring": experiment.measuring,
+        }
+
+    def code(self, wildcards: Any) -> str:
+        """Digest of the code that draws this item and no other."""
+        item = self.item(wildcards)
+        worlds = self.plan.worlds_code(experiments_shown(item, self.config))
+        return self.plan.code_of("show_item.py", item.module, *worlds)
+
+    # Claims
+
+    @cached_property
+    def claims(self) -> list:
+        return read_claims(self.claims_file)
+
+    def claim_inputs(self, wildcards: Any) -> list[str]:
+        """What the checks read, for those of the claims' experiments that learn something."""
+        known, checks = {one.name: one for one in self.plan.learned}, find_checks()
+        return sorted(
+            {
+                path
+                for claim in self.claims
+                for need in checks[claim.check].needs
+                for name in claim.experiments
+                if name in known
+                for path in self.expanded(need, known[name])
+            }
+        )
+
+    def claim_settings(self, wildcards: Any) -> dict:
+        """What the verdicts depend on besides the inputs."""
+        worlds = {one.name: self._world(one) for one in self.plan.learned}
+        titles = list(self.plan.titles.items())
+        return {"scale": self.config.scale, "worlds": worlds, "methods": titles}
+
+    def claims_code(self, wildcards: Any) -> str:
+        """Digest of the code that checks the claims."""
+        checks = find_checks()
+        used = sorted({checks[claim.check].module for claim in self.claims})
+        worlds = self.plan.worlds_code(self.plan.learned)
+        return self.plan.code_of("claims.py", *used, *worlds)
+
+    # The page
+
+    def page_settings(self, wildcards: Any) -> dict:
+        """The items with their words, so that an edited caption gives a new page; and all titles."""
+        items = [self.items[name] for kind in ("figure", "table") for name in self.names(kind)]
+        used = sorted({one.environment for one in self.config.experiments.values()})
+        worlds = {name: discovery.title(discovery.WORLDS, name) for name in used}
+        words = [[item.name, item.title, item.caption] for item in items]
+        return {
+            "scale": self.config.scale,
+            "items": words,
+            "titles": worlds | self.plan.titles,
+        }
+
+    def page_layout(self) -> list[str]:
+        """What the page is laid out with, which is not code and so in no digest."""
+        folder = self.plan.root / "icl_core/showing/page"
+        return [os.path.relpath(folder / name) for name in ("page.html", "page.css")]
+
+
+# Rules that run once for each iteration.
+REPEATED = ("icl_policy", "icl_adjust")

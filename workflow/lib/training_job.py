@@ -1,0 +1,42 @@
+"""What the scripts that train share: the problem, a job that can be killed, and its outcome."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from icl_core.artifacts import write_table, write_tensors
+from icl_core.demonstrations.files import read_demonstrations
+from icl_core.learning.engine.training import Job, Store
+from icl_core.learning.problem import Outcome, Problem
+from workflow.lib.stage import Stage
+
+
+def problem_of(stage: Stage) -> Problem:
+    """What a job learns: from its own demonstrations, with the experiment's beta or the world's."""
+    world = stage.world()
+    demonstrations = read_demonstrations(stage.input.demonstrations, world)
+    beta = stage.settings.get("learning", {}).get("threshold")
+    return Problem(
+        world, demonstrations, stage.seeds, world.threshold if beta is None else float(beta)
+    )
+
+
+def job_of(stage: Stage) -> Job:
+    """The job's saved state lies beside its outputs: Snakemake deletes those before a job runs."""
+    path = Path(stage.output[0]).with_name("checkpoint.safetensors")
+    return Job(stage.progress(), Store(path, stage.provenance()))
+
+
+def finish(job: Job) -> None:
+    """The outputs are written: the saved state is not needed any more."""
+    if job.store:
+        job.store.clear()
+
+
+def write_outcome(stage: Stage, outcome: Outcome) -> None:
+    """Write the constraint, the policy and the training log: the same files for every method."""
+    provenance = stage.provenance()
+    constraint = outcome.constraint.tensors() | dict(outcome.extras)
+    write_tensors(stage.output.constraint, constraint, provenance)
+    write_tensors(stage.output.policy, outcome.policy.tensors(), provenance)
+    write_table(stage.output.training, outcome.log, provenance)

@@ -1,0 +1,30 @@
+"""Fit the density of the demonstrations' constraint inputs, once per seed (Algorithm 1, line 2)."""
+
+import numpy as np
+
+from icl_core.artifacts import write_tensors
+from icl_core.learning.engine.costs import visited_inputs
+from icl_core.learning.engine.density import DensitySettings, fit_density, normal_surprise
+from workflow.lib.stage import Stage, run
+from workflow.lib.training_job import problem_of
+
+ROOM = 0.5  # by which a flow that has learned enough may be worse than a normal distribution
+
+
+def main(stage: Stage) -> None:
+    """Read, fit, write."""
+    problem = problem_of(stage)
+    density = fit_density(problem, stage.build(DensitySettings, "learning.icl.density"))
+    normal = normal_surprise(density, visited_inputs(problem.world, problem.demonstrations))
+    for seed, surprise in zip(stage.seeds, density.mean, strict=True):
+        if np.isfinite(normal) and surprise > normal + ROOM:  # infinite: inputs on a line
+            stage.warn(
+                f"density of {problem.world.name}, seed {seed}: expected -log p of at most "
+                f"{normal:.2f} as a normal distribution has it, found {surprise:.2f}; "
+                "raise learning.icl.density.epochs"
+            )
+    write_tensors(stage.output[0], density.tensors(), stage.provenance())
+
+
+if __name__ == "__main__":
+    run(main, snakemake)
