@@ -62,9 +62,7 @@ def test_other_experiments_and_methods_are_left_out(tmp_path):
     assert training_time(results, "gridworld-a", "gail-constraint") is None
 
 
-@pytest.mark.parametrize(
-    ("cpu", "seconds"), [("3.5", 3.5), ("0.00", 4.0), ("NA", 4.0), ("-", 4.0)]
-)
+@pytest.mark.parametrize(("cpu", "seconds"), [("3.5", 3.5), ("0.00", 4.0), ("NA", 4.0), ("-", 4.0)])
 def test_a_job_that_ended_at_once_counts_by_the_clock(tmp_path, cpu, seconds):
     """Snakemake writes no CPU time where it never got to look."""
     write_time(tmp_path, "job_time", cpu=cpu, rule="learn", group="1-5", **ICL)
