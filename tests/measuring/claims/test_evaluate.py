@@ -11,13 +11,14 @@ from icl_core.artifacts import write_table
 from icl_core.demonstrations.files import write_demonstrations
 from icl_core.demonstrations.trajectories import Trajectories
 from icl_core.environments import make_world
+from icl_core.layout import path
 from icl_core.learning.supervised import FIT_SCHEMA
 from icl_core.measuring.claims.claim import Claim
 from icl_core.measuring.claims.evaluate import CLAIMS_SCHEMA, claims_table, evaluate
-from icl_core.measuring.claims.telling import as_csv, as_markdown, counts
-from icl_core.measuring.metrics import concatenate, metric_rows
-from icl_core.showing.sources import Sources
-from tests.measuring.claims.made_up import HIGHD
+from icl_core.measuring.claims.report import as_csv, as_markdown, counts
+from icl_core.measuring.metrics import Run, concatenate, metric_rows
+from icl_core.measuring.results import Results
+from tests.measuring.claims.made_up import HIGHD, METHODS, world_of
 
 SEEDS = [1, 2, 3, 4, 5]
 LOWEST = {"metric": "cmse", "method": "icl", "others": ["icrl"]}
@@ -27,15 +28,15 @@ def claim(check="lowest_of_methods", experiments=("gridworld-a",), arguments=LOW
     return Claim("a-claim", "Something is so.", ("Table 1",), check, experiments, arguments, **more)
 
 
-def sources(root, **worlds):
+def results(root, **worlds):
     worlds = {"gridworld-a": make_world("gridworld-a"), **worlds}
-    return Sources("paper", worlds, tuple(str(path) for path in root.rglob("*.*")))
+    return Results("paper", worlds, tuple(map(str, root.rglob("*.*"))), METHODS)
 
 
 def write_metrics(root, values, experiment="gridworld-a"):
     """`values` by method: one for each seed."""
     rows = [
-        metric_rows(experiment, experiment, method, "cmse", SEEDS, runs, 11, True)
+        metric_rows(Run(experiment, method, world_of(experiment), SEEDS), "cmse", runs, 11, True)
         for method, runs in values.items()
     ]
     write_table(root / "metrics.parquet", concatenate(rows), {})
@@ -47,17 +48,17 @@ def write_metrics(root, values, experiment="gridworld-a"):
 def test_a_shift_of_the_metrics_turns_the_verdict(tmp_path, shift, verdict):
     mine = np.array([0.6, 0.7, 0.65, 0.62, 0.68])
     write_metrics(tmp_path, {"icl": mine, "icrl": mine[::-1] + shift})
-    (outcome,) = evaluate([claim()], sources(tmp_path))
+    (outcome,) = evaluate([claim()], results(tmp_path))
     assert outcome.verdict == verdict
     (effect,) = outcome.effects
     assert effect.size == pytest.approx(shift)
-    again = evaluate([claim()], sources(tmp_path))
+    again = evaluate([claim()], results(tmp_path))
     assert claims_table(again).equals(claims_table([outcome]))
 
 
-def test_what_was_not_run_is_told(tmp_path):
+def test_what_was_not_run_is_named(tmp_path):
     write_metrics(tmp_path, {"icl": np.ones(5)})
-    there = sources(tmp_path)
+    there = results(tmp_path)
     outcomes = evaluate([claim(), claim(experiments=("ant",))], there)
     assert [outcome.verdict for outcome in outcomes] == ["not run"] * 2
     assert outcomes[0].reason == "ICRL on gridworld-a was not run."
@@ -72,7 +73,7 @@ def test_simulated_recordings_decide_nothing(tmp_path, monkeypatch, source, verd
     write_metrics(tmp_path, {"icl": np.ones(5), "icrl": np.full(5, 2.0)}, "highd")
     monkeypatch.setattr(HIGHD, "source", source)
     driving = claim(experiments=("highd",), needs="licensed recordings")
-    (outcome,) = evaluate([driving], sources(tmp_path, highd=HIGHD))
+    (outcome,) = evaluate([driving], results(tmp_path, highd=HIGHD))
     assert outcome.verdict == verdict
     assert ("On simulated recordings" in outcome.reason) == (source == "simulated")
     assert len(outcome.effects) == 1
@@ -81,22 +82,23 @@ def test_simulated_recordings_decide_nothing(tmp_path, monkeypatch, source, verd
 @pytest.mark.parametrize(("error", "holds"), [(0.001, True), (0.02, False)])
 def test_networks_that_can_hold_the_truth_or_not(tmp_path, error, holds):
     rows = {"seed": SEEDS, "step": [20] * 5, "cmse": error * np.linspace(0.9, 1.1, 5)}
-    path = tmp_path / "architectures/gridworld-a/b/seeds-1-5.parquet"
-    write_table(path, pa.table(rows, schema=FIT_SCHEMA), {})
+    file = path("true_fit", experiment="gridworld-a", architecture="b", group="1-5")
+    write_table(tmp_path / file, pa.table(rows, schema=FIT_SCHEMA), {})
     given = {"architecture": "b", "error": 0.005}
     checks = [claim(check, arguments=given) for check in ("can_hold", "cannot_hold")]
-    found = [outcome.verdict for outcome in evaluate(checks, sources(tmp_path))]
+    found = [outcome.verdict for outcome in evaluate(checks, results(tmp_path))]
     assert found == (["reproduced", "not reproduced"][:: 1 if holds else -1])
 
 
 @pytest.mark.parametrize(("seconds", "verdict"), [(140, "reproduced"), (160, "not reproduced")])
 def test_times(tmp_path, seconds, verdict):
-    for rule, taken in {"conclude": seconds, "icrl": 100, "gail_constraint": 50}.items():
-        path = tmp_path / f"benchmarks/{rule}/gridworld-a/seeds-1-5.tsv"
-        path.parent.mkdir(parents=True)
-        path.write_text(f"s\tcpu_time\n{taken}\t{taken}\n")
+    for method, taken in {"icl": seconds, "icrl": 100, "gail-constraint": 50}.items():
+        fields = {"rule": "learn", "experiment": "gridworld-a", "method": method, "group": "1-5"}
+        file = tmp_path / path("job_time", **fields)
+        file.parent.mkdir(parents=True)
+        file.write_text(f"s\tcpu_time\n{taken}\t{taken}\n")
     given = {"method": "icl", "others": ["icrl", "gail-constraint"], "times": 1.5}
-    (outcome,) = evaluate([claim("takes_at_most", arguments=given)], sources(tmp_path))
+    (outcome,) = evaluate([claim("takes_at_most", arguments=given)], results(tmp_path))
     assert outcome.verdict == verdict
     assert outcome.effects[0].size == pytest.approx(1.5 - seconds / 100)
 
@@ -112,9 +114,9 @@ def test_demonstrations_that_keep_the_threshold_or_not(tmp_path, cell, verdict):
         np.zeros(shape, np.float32),
         np.full(4, 3),
     )
-    path = tmp_path / "demonstrations/gridworld-a/trajectories.parquet"
-    write_demonstrations(path, taken, world, {})
-    (outcome,) = evaluate([claim("demonstrations_keep_threshold", arguments={})], sources(tmp_path))
+    file = tmp_path / path("demonstrations", experiment="gridworld-a")
+    write_demonstrations(file, taken, world, {})
+    (outcome,) = evaluate([claim("demonstrations_keep_threshold", arguments={})], results(tmp_path))
     assert outcome.effects[0].size == pytest.approx(1 - 3 * cell / world.threshold)
     assert outcome.verdict == verdict
 
@@ -130,7 +132,7 @@ def test_what_is_written(tmp_path):
         ("ant",),
         {"method": "icl", "above": {"ant": 0.8}, "below": {}},
     )
-    table = claims_table(evaluate([held, missing], sources(tmp_path)))
+    table = claims_table(evaluate([held, missing], results(tmp_path)))
     assert table.schema.names == CLAIMS_SCHEMA.names
     assert counts(table) == {
         "reproduced": 1,
