@@ -65,6 +65,42 @@ def test_what_was_not_run_is_named(tmp_path):
     assert outcomes[1].reason == "ant is not among the experiments of this run."
 
 
+def test_what_is_not_among_the_files_is_named(tmp_path):
+    given = {"method": "icl", "above": {"gridworld-a": 0.8}, "below": {}}
+    claims = [
+        claim(),
+        claim("finds", arguments=given),
+        claim("satisfaction_falls", arguments={}),
+        claim("demonstrations_keep_threshold", arguments={}),
+        claim("expert_violates_less", arguments={}),
+        claim("can_hold", arguments={"architecture": "b", "error": 0.1}),
+        claim("takes_at_most", arguments={"method": "icl", "others": ["icrl"], "times": 1.0}),
+    ]
+    outcomes = evaluate(claims, results(tmp_path))
+    assert {outcome.verdict for outcome in outcomes} == {"not run"}
+    assert [outcome.reason for outcome in outcomes] == [
+        "metrics.parquet is not among the results.",
+        "ICL on gridworld-a was not run.",
+        "ICL on gridworld-a was not run.",
+        "demonstrations/gridworld-a/trajectories.parquet was not run.",
+        "demonstrations/gridworld-a/training.parquet was not run.",
+        "network b was not fitted to gridworld-a.",
+        "ICL on gridworld-a was not run.",
+    ]
+
+
+def test_where_nobody_knows_the_truth_nothing_is_compared_with_it(tmp_path):
+    world = make_world("gridworld-a")
+    world.true_constraint = world.true_on_grid = None
+    blind = Results("paper", {"gridworld-a": world}, ())
+    checks = [
+        claim("demonstrations_keep_threshold", arguments={}),
+        claim("worse_than_constant", arguments={"method": "icl"}),
+    ]
+    reasons = {outcome.reason for outcome in evaluate(checks, blind)}
+    assert reasons == {"nobody knows the true constraint of gridworld-a."}
+
+
 @pytest.mark.parametrize(
     ("source", "verdict"),
     [("simulated", "needs the licensed recordings"), ("recorded", "reproduced")],
