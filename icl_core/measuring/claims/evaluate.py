@@ -22,7 +22,6 @@ from icl_core.measuring.claims.verdicts import (
     weakest_effect,
 )
 from icl_core.measuring.results import Results
-from icl_core.tables import counted
 
 FEW = 3  # failed parts that are named in a reason; of more, only the number is given
 
@@ -93,7 +92,7 @@ def _reason(verdict: str, effects: Sequence[Effect]) -> str:
         return ""
     fewest = min(effect.samples for effect in effects)
     if fewest < FEWEST:
-        why = f"{counted(fewest, 'seed')} cannot tell; at least {FEWEST} are needed."
+        why = f"Too few seeds ({fewest}); at least {FEWEST} are needed."
     elif any(effect.size != effect.size for effect in effects):
         why = "A value is undefined in at least one seed."
     else:

@@ -34,9 +34,10 @@ def results(root, **worlds):
 
 
 def write_metrics(root, values, experiment="gridworld-a"):
-    """`values` by method: one for each seed."""
+    """`values` by method: one for each of the first seeds."""
+    world = world_of(experiment)
     rows = [
-        metric_rows(Run(experiment, method, world_of(experiment), SEEDS), "cmse", runs, 11, True)
+        metric_rows(Run(experiment, method, world, SEEDS[: len(runs)]), "cmse", runs, 11, True)
         for method, runs in values.items()
     ]
     write_table(root / "metrics.parquet", concatenate(rows), {})
@@ -54,6 +55,22 @@ def test_a_shift_of_the_metrics_turns_the_verdict(tmp_path, shift, verdict):
     assert effect.size == pytest.approx(shift)
     again = evaluate([claim()], results(tmp_path))
     assert claims_table(again).equals(claims_table([outcome]))
+
+
+@pytest.mark.parametrize(
+    ("mine", "reason"),
+    [
+        ([0.1, 0.2], "Too few seeds (2); at least 3 are needed."),
+        ([0.1, 0.9, float("nan")], "A value is undefined in at least one seed."),
+        ([0.1, 0.9, 0.5], "The interval includes no effect."),
+    ],
+)
+def test_what_is_left_open_has_a_reason(tmp_path, mine, reason):
+    write_metrics(tmp_path, {"icl": mine, "icrl": [value + 0.01 for value in mine]})
+    (outcome,) = evaluate([claim()], results(tmp_path))
+    signs = 0 if np.isnan(mine).any() else 1
+    assert outcome.verdict == "inconclusive"
+    assert outcome.reason == f"{reason} The sign is the paper's in {signs} of 1 parts."
 
 
 def test_what_was_not_run_is_named(tmp_path):
