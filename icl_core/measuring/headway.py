@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from icl_core.environments.highd import HighD
+from icl_core.environments.world import World
 
 BOUNDARY = 0.5  # of the constraint function
 SMALL = 10.0  # m: the forbidden gaps must begin below this; far ones are no headway
 
 
-def boundary_gap(world: HighD, constraint: np.ndarray, speed: float) -> float:
+def boundary_gap(world: World, constraint: np.ndarray, speed: float) -> float:
     """The gap [m] up to which a constraint (speeds, gaps) is at least 0.5; nan where none is.
 
     Read from small gaps upwards, between nodes by straight lines. Gaps that are forbidden

@@ -1,4 +1,4 @@
-"""From artifacts to the plain arrays that are measured and drawn, and rollouts as a table."""
+"""From artifacts to the plain arrays that are measured and drawn."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import pyarrow as pa
 
 from icl_core.artifacts import read_table, read_tensors
 from icl_core.demonstrations import files
-from icl_core.demonstrations.trajectories import Trajectories
 from icl_core.environments.world import World
 from icl_core.errors import InputError
 from icl_core.learning.networks import Networks, sigmoid
@@ -73,21 +72,6 @@ def rollout_returns(paths: Sequence[str | os.PathLike]) -> dict[int, float]:
                 rewards[own].sum(dtype=np.float64) / len(np.unique(episodes[own]))
             )
     return returns
-
-
-def rollouts_table(trajectories: Trajectories, seeds: Sequence[int]) -> pa.Table:
-    """A stack's rollouts (runs, episodes, steps, ...) as rows, by seed, episode and step."""
-    taken = trajectories.mask
-    run, episode, step = np.nonzero(taken)
-    columns = [
-        pa.array(np.asarray(seeds)[run], pa.int32()),
-        pa.array(episode, pa.int32()),
-        pa.array(step, pa.int32()),
-        files.lists(trajectories.states[taken]),
-        files.lists(trajectories.actions[taken].reshape(len(step), -1)),
-        pa.array(trajectories.rewards[taken], pa.float32()),
-    ]
-    return pa.Table.from_arrays(columns, schema=ROLLOUTS_SCHEMA)
 
 
 def _visits_of_steps(table: pa.Table, world: World) -> np.ndarray:

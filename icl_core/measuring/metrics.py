@@ -1,12 +1,15 @@
-"""CMSE, and the long table that holds every metric of every run."""
+"""CMSE and NAD of runs, and the long table that holds every metric of every run."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
+from icl_core.demonstrations.accruals import accrual_dissimilarity
 from icl_core.environments.world import World
 
 CMSE, NAD = "cmse", "nad"
@@ -26,27 +29,71 @@ METRICS_SCHEMA = pa.schema(
 SORTED_BY = ("experiment", "environment", "method", "metric", "seed", "iteration", "reported")
 
 
-def constraint_error(world: World, values_on_grid: np.ndarray) -> np.ndarray | float:
+@dataclass(frozen=True)
+class Run:
+    """Whose values are measured: the seeds that a method trained as one stack."""
+
+    experiment: str
+    method: str
+    world: World
+    seeds: Sequence[int]
+
+
+@dataclass(frozen=True)
+class Learned:
+    """What a run has left, on the evaluation grid: at its end and after each iteration."""
+
+    constraint: np.ndarray  # (runs, *grid.shape), what the tables report
+    visits: np.ndarray  # (runs, *grid.shape), of the final policy
+    constraints: Mapping[int, np.ndarray] = field(default_factory=dict)  # likewise, by iteration
+    nads: Mapping[int, np.ndarray] = field(default_factory=dict)  # (runs,) by iteration
+
+
+def run_metrics(run: Run, expert: np.ndarray, learned: Learned) -> pa.Table:
+    """One row per seed, metric and iteration. `expert` are the demonstrations' visits.
+
+    The reported values stand one past the last iteration: they come from the final
+    policy, which is trained after it. There is no CMSE where nobody knows the true
+    constraint.
+    """
+    last = max([*learned.constraints, *learned.nads], default=-1) + 1
+    nads = dissimilarities(run.world, expert, learned.visits)
+    parts = [metric_rows(run, NAD, nads, last, True)]
+    parts += [metric_rows(run, NAD, values, i, False) for i, values in learned.nads.items()]
+    if run.world.true_constraint is not None:
+        errors = constraint_error(run.world, learned.constraint)
+        parts.append(metric_rows(run, CMSE, errors, last, True))
+        for i, constraint in learned.constraints.items():
+            errors = constraint_error(run.world, constraint)
+            parts.append(metric_rows(run, CMSE, errors, i, False))
+    return concatenate(parts)
+
+
+def constraint_error(world: World, values_on_grid: npt.ArrayLike) -> np.ndarray:
     """CMSE: mean squared difference to the true constraint over the grid's nodes.
 
     `values_on_grid` has the grid's shape, or is flat as `grid.nodes` is; leading
     run axes are kept, so (runs, *grid.shape) gives (runs,). Values are neither
     thresholded nor rescaled (paper, App. C).
     """
-    values = np.asarray(values_on_grid, dtype=np.float64)
     true = world.true_on_grid
+    if true is None:
+        raise ValueError(f"nobody knows the true constraint of {world.name}: it has no CMSE")
+    values = np.asarray(values_on_grid, dtype=np.float64)
     gridded = values.shape[-len(world.grid.shape) :] == world.grid.shape
     lead = values.shape[: -len(world.grid.shape)] if gridded else values.shape[:-1]
     return np.mean((values.reshape(*lead, true.size) - true) ** 2, axis=-1)
 
 
+def dissimilarities(world: World, expert: np.ndarray, agents: np.ndarray) -> np.ndarray:
+    """NAD of each run's visits (runs, *grid.shape) to the expert's."""
+    return np.array([accrual_dissimilarity(world.grid, expert, agent) for agent in agents])
+
+
 def metric_rows(
-    experiment: str,
-    environment: str,
-    method: str,
+    run: Run,
     metric: str,
-    seeds: Sequence[int],
-    values: Sequence[float],
+    values: npt.ArrayLike,
     iteration: int | Sequence[int],
     reported: bool | Sequence[bool],
 ) -> pa.Table:
@@ -54,12 +101,12 @@ def metric_rows(
 
     `reported` marks the value that the paper's tables would print.
     """
-    n = len(seeds)
+    n = len(run.seeds)
     columns = {
-        "experiment": [experiment] * n,
-        "environment": [environment] * n,
-        "method": [method] * n,
-        "seed": list(seeds),
+        "experiment": [run.experiment] * n,
+        "environment": [run.world.name] * n,
+        "method": [run.method] * n,
+        "seed": list(run.seeds),
         "iteration": np.broadcast_to(np.asarray(iteration), n),
         "metric": [metric] * n,
         "value": np.asarray(values, dtype=np.float64),

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 
@@ -18,7 +19,7 @@ class Cell(NamedTuple):
     seeds: tuple[int, ...]
 
 
-def mean_and_std(values: np.ndarray) -> tuple[float, float]:
+def mean_and_std(values: npt.ArrayLike) -> tuple[float, float]:
     """Mean and standard deviation over seeds, ddof 0 (the paper does not say; numpy's default).
 
     A nan among the values (an undefined NAD) makes both nan: dropping the seed would
@@ -28,7 +29,7 @@ def mean_and_std(values: np.ndarray) -> tuple[float, float]:
     return float(values.mean()), float(values.std())
 
 
-def interquartile_mean(values: np.ndarray) -> np.ndarray:
+def interquartile_mean(values: npt.ArrayLike) -> np.ndarray:
     """Mean of the middle half along the last axis: a quarter, rounded down, is cut at each end."""
     values = np.sort(np.asarray(values, dtype=np.float64), axis=-1)
     cut = values.shape[-1] // 4
@@ -59,7 +60,7 @@ def stratified_interval(
 
 def reported(metrics: pa.Table, metric: str) -> dict[tuple[str, str], dict[int, float]]:
     """The reported values of a metric by (experiment, method), each by seed."""
-    found = defaultdict(dict)
+    found: defaultdict[tuple[str, str], dict[int, float]] = defaultdict(dict)
     for row in metrics.to_pylist():
         if row["metric"] == metric and row["reported"]:
             group = found[row["experiment"], row["method"]]

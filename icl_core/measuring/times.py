@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from icl_core.showing.catalogue.item import TIMES_OF_METHODS
-from icl_core.showing.sources import Sources
+from icl_core.layout import seeds_of
+from icl_core.measuring.results import Results
 
 
 class Time(NamedTuple):
@@ -20,20 +20,24 @@ class Time(NamedTuple):
 
     @property
     def per_seed(self) -> tuple[float, float]:
+        """CPU and wall seconds, over the seeds."""
         return self.cpu / self.seeds, self.wall / self.seeds
 
 
-def training_time(sources: Sources, experiment: str, method: str) -> Time | None:
-    """None where the method was not run."""
-    patterns = TIMES_OF_METHODS[method]
-    found = [one for pattern in patterns for one in sources.find(pattern, experiment=experiment)]
+def training_time(results: Results, experiment: str, method: str) -> Time | None:
+    """The time of all jobs of a method; None where it was not run."""
+    found = [
+        one
+        for kind in ("job_time", "iteration_time")
+        for one in results.find(kind, experiment=experiment, method=method)
+    ]
     if not found:
         return None
-    groups = {values["group"] for values, _ in found}
-    all_of_them = [record for _, path in found for record in records(path)]
+    groups = {one.fields["group"] for one in found}
+    all_of_them = [record for one in found for record in records(one.path)]
     cpu = sum(map(cpu_seconds, all_of_them))
     wall = sum(float(record["s"]) for record in all_of_them)
-    return Time(cpu, wall, sum(map(_size, groups)))
+    return Time(cpu, wall, sum(len(seeds_of(group)) for group in groups))
 
 
 def records(path: Path) -> list[dict[str, str]]:
@@ -48,9 +52,3 @@ def cpu_seconds(record: Mapping[str, str]) -> float:
         return float(record["cpu_time"]) or float(record["s"])
     except ValueError:
         return float(record["s"])
-
-
-def _size(group: str) -> int:
-    """Seeds of a group "1-5"."""
-    first, last = map(int, group.split("-"))
-    return last - first + 1

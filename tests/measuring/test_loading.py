@@ -4,22 +4,18 @@ import numpy as np
 import pytest
 
 from icl_core.artifacts import write_table, write_tensors
+from icl_core.demonstrations.accruals import visits
 from icl_core.demonstrations.files import write_demonstrations
 from icl_core.demonstrations.trajectories import Trajectories
 from icl_core.environments import make_world
 from icl_core.errors import InputError
 from icl_core.learning.networks import Networks
-from icl_core.demonstrations.accruals import accrual_dissimilarity, visits
 from icl_core.measuring.loading import (
     constraint_on_grid,
-    constraint_values,
     expert_visits,
     rollout_visits,
-    rollouts_table,
 )
-from icl_core.measuring.metrics import METRICS_SCHEMA, constraint_error
-from icl_core.measuring.runs import run_metrics
-from icl_core.measuring.statistics import summary
+from icl_core.measuring.rollouts import rollouts_table
 
 
 def episodes(world, rng, lead):
@@ -66,29 +62,7 @@ def test_constraint_values_equal_a_plain_forward_pass(prefix, tmp_path):
             assert values[run, i, action] == pytest.approx(1 / (1 + np.exp(-layer[0])), rel=1e-5)
 
 
-def test_a_file_without_a_network_is_told(tmp_path):
+def test_a_file_without_a_network_is_refused(tmp_path):
     write_tensors(tmp_path / "c.safetensors", {"other": np.zeros(3)}, {})
     with pytest.raises(InputError, match=r"c\.safetensors: expected a constraint network.*other"):
         constraint_on_grid(tmp_path / "c.safetensors", make_world("gridworld-a"))
-
-
-def test_metrics_of_a_run():
-    world = make_world("gridworld-a")
-    rng = np.random.default_rng(0)
-    networks = Networks.initialise([np.random.default_rng(s) for s in (1, 2)], (2, 5, 1))
-    values = constraint_values(networks, world)
-    expert = visits(world, episodes(world, rng, (9,)))
-    agents = visits(world, episodes(world, rng, (2, 9)))
-    constraints = {0: values, 1: 1 - values}
-    names = ("gridworld-a", world, "icl", [3, 4], expert)
-    table = run_metrics(*names, values, agents, constraints, {1: np.array([0.5, 0.6])})
-    assert table.schema == METRICS_SCHEMA and len(table) == 4 + 4 + 2
-    cell = summary(table, "cmse")["gridworld-a", "icl"]
-    assert cell.mean == pytest.approx(np.mean(constraint_error(world, values)))
-    assert cell.seeds == (3, 4)
-    nad = summary(table, "nad")["gridworld-a", "icl"]
-    expected = [accrual_dissimilarity(world.grid, expert, agent) for agent in agents]
-    assert nad.mean == pytest.approx(np.mean(expected))
-    keys = [(row["seed"], row["metric"], row["iteration"]) for row in table.to_pylist()]
-    assert len(set(keys)) == len(keys)
-    assert {row["iteration"] for row in table.to_pylist() if row["reported"]} == {2}

@@ -6,8 +6,17 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from icl_core.demonstrations.accruals import accrual_dissimilarity
 from icl_core.environments import make_world
-from icl_core.measuring.metrics import METRICS_SCHEMA, concatenate, constraint_error, metric_rows
+from icl_core.measuring.metrics import (
+    METRICS_SCHEMA,
+    Learned,
+    Run,
+    concatenate,
+    constraint_error,
+    metric_rows,
+    run_metrics,
+)
 from icl_core.measuring.statistics import mean_and_std, summary
 
 # The score of a constraint that is zero everywhere: the share of constrained nodes.
@@ -40,7 +49,8 @@ def test_constraint_error_of_a_stack_equals_a_loop():
 
 
 def rows(values, method="icl", reported=True, iteration=3, seeds=(1, 2, 3)):
-    return metric_rows("ga", "gridworld-a", method, "nad", seeds, values, iteration, reported)
+    run = Run("ga", method, make_world("gridworld-a"), seeds)
+    return metric_rows(run, "nad", values, iteration, reported)
 
 
 def test_rows_follow_the_schema_and_any_order_gives_the_same_table():
@@ -68,3 +78,47 @@ def test_summary_refuses_two_reported_values_for_one_seed():
 
 def test_an_undefined_value_is_not_dropped():
     assert all(math.isnan(x) for x in mean_and_std([1.0, float("nan")]))
+
+
+def test_metrics_of_a_run():
+    world, rng = make_world("gridworld-a"), np.random.default_rng(0)
+    values = rng.uniform(size=(2, *world.grid.shape))
+    expert = rng.integers(1, 9, size=world.grid.shape)
+    agents = rng.integers(1, 9, size=(2, *world.grid.shape))
+    learned = Learned(values, agents, {0: values, 1: 1 - values}, {1: np.array([0.5, 0.6])})
+    table = run_metrics(Run("gridworld-a", "icl", world, [3, 4]), expert, learned)
+    assert table.schema == METRICS_SCHEMA and len(table) == 4 + 4 + 2
+    cell = summary(table, "cmse")["gridworld-a", "icl"]
+    assert cell.mean == pytest.approx(np.mean(constraint_error(world, values)))
+    assert cell.seeds == (3, 4)
+    nad = summary(table, "nad")["gridworld-a", "icl"]
+    expected = [accrual_dissimilarity(world.grid, expert, agent) for agent in agents]
+    assert nad.mean == pytest.approx(np.mean(expected))
+    keys = [(row["seed"], row["metric"], row["iteration"]) for row in table.to_pylist()]
+    assert len(set(keys)) == len(keys)
+    assert {row["iteration"] for row in table.to_pylist() if row["reported"]} == {2}
+    by_iteration = {
+        (row["seed"], row["iteration"]): row["value"]
+        for row in table.to_pylist()
+        if row["metric"] == "cmse" and not row["reported"]
+    }
+    assert by_iteration[4, 1] == pytest.approx(constraint_error(world, 1 - values)[1])
+
+
+def test_a_method_without_iterations_has_its_reported_values_alone():
+    world, rng = make_world("gridworld-a"), np.random.default_rng(0)
+    learned = Learned(np.zeros((1, *world.grid.shape)), rng.integers(1, 9, (1, *world.grid.shape)))
+    table = run_metrics(Run("ga", "icrl", world, [7]), learned.visits[0], learned)
+    rows = [(row["metric"], row["iteration"], row["reported"]) for row in table.to_pylist()]
+    assert rows == [("cmse", 0, True), ("nad", 0, True)]
+    assert table["value"].to_pylist() == pytest.approx([ALL_ZERO["gridworld-a"], 0], abs=5e-4)
+
+
+def test_there_is_no_cmse_where_nobody_knows_the_truth():
+    world = make_world("gridworld-a")
+    world.true_constraint = world.true_on_grid = None
+    counts = np.ones((1, *world.grid.shape))
+    table = run_metrics(Run("ga", "icl", world, [1]), counts[0], Learned(counts, counts))
+    assert table["metric"].to_pylist() == ["nad"]
+    with pytest.raises(ValueError, match="nobody knows the true constraint of gridworld-a"):
+        constraint_error(world, counts)

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from icl_core.artifacts import SIMULATED
+from icl_core.measuring.claims.check import Check, find_checks
 from icl_core.measuring.claims.claim import RECORDINGS, Claim
 from icl_core.measuring.claims.evidence import Evidence, MissingError
-from icl_core.measuring.claims.registry import CHECKS
 from icl_core.measuring.claims.verdicts import (
     FEWEST,
     INCONCLUSIVE,
@@ -18,12 +18,12 @@ from icl_core.measuring.claims.verdicts import (
     NOT_REPRODUCED,
     NOT_RUN,
     Effect,
-    deciding,
-    together,
+    combined_verdict,
+    weakest_effect,
 )
-from icl_core.showing.sources import Sources
+from icl_core.measuring.results import Results
 
-FEW = 3  # failed parts that are named in a reason; of more, the number is told
+FEW = 3  # failed parts that are named in a reason; of more, only the number is given
 
 CLAIMS_SCHEMA = pa.schema(
     [
@@ -56,44 +56,48 @@ class Outcome:
     effects: tuple[Effect, ...]
 
 
-def evaluate(claims: Iterable[Claim], sources: Sources) -> list[Outcome]:
-    """The outcome of each claim over the results that `sources` finds."""
-    return [_outcome(claim, sources) for claim in claims]
+def evaluate(claims: Iterable[Claim], results: Results) -> list[Outcome]:
+    """The outcome of each claim over these results."""
+    checks = find_checks()
+    return [_outcome(claim, checks[claim.check], results) for claim in claims]
 
 
-def _outcome(claim: Claim, sources: Sources) -> Outcome:
-    evidence = Evidence(sources, claim.experiments, claim.id)
+def _outcome(claim: Claim, check: Check, results: Results) -> Outcome:
+    evidence = Evidence(results, claim.experiments, claim.id)
     try:
-        effects = tuple(CHECKS[claim.check].load()(evidence, **claim.arguments))
+        effects = tuple(check.load()(evidence, **claim.arguments))
     except MissingError as missing:
         return Outcome(claim, NOT_RUN, f"{missing}.", ())
-    verdict = together(effects)
-    if claim.needs == RECORDINGS and _simulated(claim, sources):
-        told = f"On simulated recordings, which decide nothing, it would be: {verdict}."
-        return Outcome(claim, LICENSED, told, effects)
+    verdict = combined_verdict(effects)
+    if claim.needs == RECORDINGS and _simulated(claim, results):
+        reason = f"On simulated recordings, which decide nothing, it would be: {verdict}."
+        return Outcome(claim, LICENSED, reason, effects)
     return Outcome(claim, verdict, _reason(verdict, effects), effects)
 
 
-def _simulated(claim: Claim, sources: Sources) -> bool:
-    return any(sources.worlds[name].source == SIMULATED for name in claim.experiments)
+def _simulated(claim: Claim, results: Results) -> bool:
+    worlds = [results.worlds[name] for name in claim.experiments]
+    # Only the worlds that replay recordings know where these come from.
+    return any(getattr(world, "source", None) == SIMULATED for world in worlds)
 
 
 def _reason(verdict: str, effects: Sequence[Effect]) -> str:
+    """Why a verdict is not simply yes or no."""
     held = sum(effect.size > 0 for effect in effects)
     if verdict == NOT_REPRODUCED and len(effects) > 1:
         failed = [effect.part for effect in effects if effect.verdict == NOT_REPRODUCED]
-        told = f"Fails in {len(failed)} of {len(effects)} parts"
-        return f"{told}: {'; '.join(failed)}." if len(failed) <= FEW else f"{told}."
+        fails = f"Fails in {len(failed)} of {len(effects)} parts"
+        return f"{fails}: {'; '.join(failed)}." if len(failed) <= FEW else f"{fails}."
     if verdict != INCONCLUSIVE:
         return ""
-    if min(effect.samples for effect in effects) < FEWEST:
-        few = min(effect.samples for effect in effects)
-        told = f"{few} seed{'s' if few != 1 else ''} cannot tell; at least {FEWEST} are needed."
+    fewest = min(effect.samples for effect in effects)
+    if fewest < FEWEST:
+        why = f"Too few seeds ({fewest}); at least {FEWEST} are needed."
     elif any(effect.size != effect.size for effect in effects):
-        told = "A value is undefined in at least one seed."
+        why = "A value is undefined in at least one seed."
     else:
-        told = "The interval includes no effect."
-    return f"{told} The sign is the paper's in {held} of {len(effects)} parts."
+        why = "The interval includes no effect."
+    return f"{why} The sign is the paper's in {held} of {len(effects)} parts."
 
 
 def claims_table(outcomes: Iterable[Outcome]) -> pa.Table:
@@ -113,9 +117,9 @@ def _rows(outcome: Outcome) -> list[dict]:
         "verdict": outcome.verdict,
         "reason": outcome.reason,
     }
-    nothing = Effect("", *[float("nan")] * 3, "", "", 0)
-    effects = outcome.effects or (nothing,)
-    last = deciding(effects)
+    nan = float("nan")
+    effects = outcome.effects or (Effect("", nan, nan, nan, "", "", 0),)
+    weakest = weakest_effect(effects)
     return [
         shared
         | {
@@ -126,7 +130,7 @@ def _rows(outcome: Outcome) -> list[dict]:
             "high": effect.high,
             "unit": effect.unit,
             "over": effect.over,
-            "deciding": effect is last,
+            "deciding": effect is weakest,
         }
         for effect in effects
     ]

@@ -9,11 +9,11 @@ just that, and for five seeds all but reaches the extremes of what resampling ca
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 from scipy import stats
-
-from icl_core.measuring.claims.verdicts import Effect
 
 LEVEL = 0.95
 RESAMPLES = 10_000
@@ -22,54 +22,85 @@ RESAMPLES = 10_000
 Statistic = Callable[[Sequence[np.ndarray]], np.ndarray]
 
 
-def measured(
-    part: str,
-    unit: str,
+class Estimate(NamedTuple):
+    """A number and the ends of its 95 % interval."""
+
+    size: float
+    low: float
+    high: float
+
+
+def mean_of(groups: Sequence[np.ndarray]) -> np.ndarray:
+    """Mean of the only group."""
+    return groups[0].mean(axis=-1)
+
+
+def difference_of_means(groups: Sequence[np.ndarray]) -> np.ndarray:
+    """Mean of the second group less that of the first: positive where the first is lower."""
+    return groups[1].mean(axis=-1) - groups[0].mean(axis=-1)
+
+
+def mean_above(bound: float) -> Statistic:
+    """How far the mean of the only group lies above a bound."""
+    return lambda groups: mean_of(groups) - bound
+
+
+def mean_below(bound: float) -> Statistic:
+    """How far the mean of the only group lies below a bound."""
+    return lambda groups: bound - mean_of(groups)
+
+
+def slope_over(values: Sequence[float]) -> Statistic:
+    """The least-squares slope of groups at `values`, a group at each."""
+
+    def slope(groups: Sequence[np.ndarray]) -> np.ndarray:
+        weights = np.array([len(group[0]) for group in groups], dtype=float)
+        centred = np.asarray(values) - np.average(values, weights=weights)
+        means = np.stack([group.mean(axis=-1) for group in groups])
+        return np.tensordot(weights * centred, means, 1) / (weights @ centred**2)
+
+    return slope
+
+
+def estimate(
     statistic: Statistic,
-    groups: Sequence[Sequence[float]],
+    groups: Sequence[npt.ArrayLike],
     rng: np.random.Generator,
     paired: bool = False,
-    of: str = "seeds",
-) -> Effect:
+) -> Estimate:
     """The statistic of the groups and its interval.
 
     Groups are drawn again each for itself, or, where they are `paired`, all by the same
-    draws: value k of every group then comes from the same seed. `of` says what a value is
-    one of.
+    draws: value k of every group then comes from the same seed.
     """
-    groups = [np.asarray(group, dtype=np.float64) for group in groups]
-    sizes = [len(group) for group in groups]
-    size = float(statistic([group[None] for group in groups])[0])
-    low, high = _interval(statistic, groups, rng, paired)
-    over = f"{min(sizes)} {of}" + (", paired" if paired else "")
-    return Effect(part, size, low, high, unit, over, min(sizes))
+    arrays = [np.asarray(group, dtype=np.float64) for group in groups]
+    size = float(statistic([group[None] for group in arrays])[0])
+    return Estimate(size, *_interval(statistic, arrays, rng, paired))
 
 
-def deviation_of(part: str, unit: str, values: Sequence[float], less: float) -> Effect:
+def relative_deviation(values: npt.ArrayLike, less: float) -> Estimate:
     """Standard deviation of the seeds over their mean, less a number.
 
     A bootstrap knows nothing of deviations: it may draw one seed five times. The interval is
     that of normal values (chi-squared).
     """
-    values, n = np.asarray(values, dtype=np.float64), len(values)
-    size = values.std(ddof=1) / values.mean()
-    ends = np.sqrt((n - 1) / stats.chi2.ppf([(1 + LEVEL) / 2, (1 - LEVEL) / 2], n - 1))
+    seeds = np.asarray(values, dtype=np.float64)
+    freedom = len(seeds) - 1
+    size = seeds.std(ddof=1) / seeds.mean()
+    ends = np.sqrt(freedom / stats.chi2.ppf([(1 + LEVEL) / 2, (1 - LEVEL) / 2], freedom))
     low, high = size * ends - less
-    over = f"{n} seeds, taken as normal"
-    return Effect(part, float(size - less), float(low), float(high), unit, over, n)
+    return Estimate(float(size - less), float(low), float(high))
 
 
-def ratio_of_deviations(part: str, unit: str, groups: Sequence[Sequence[float]]) -> Effect:
+def ratio_of_deviations(first: npt.ArrayLike, second: npt.ArrayLike) -> Estimate:
     """Logarithm (base 2) of the ratio of two deviations, interval of normal values (F)."""
-    first, second = (np.asarray(group, dtype=np.float64) for group in groups)
-    size = np.log2(first.std(ddof=1) / second.std(ddof=1))
-    freedom = len(first) - 1, len(second) - 1
+    groups = [np.asarray(group, dtype=np.float64) for group in (first, second)]
+    above, below = (group.std(ddof=1) for group in groups)
+    size = np.log2(above / below)
+    freedom = [len(group) - 1 for group in groups]
     ends = np.log2(stats.f.ppf([(1 + LEVEL) / 2, (1 - LEVEL) / 2], *freedom)) / 2
     low, high = size - ends
-    n = min(len(first), len(second))
-    return Effect(
-        part, float(size), float(low), float(high), unit, f"{n} seeds, taken as normal", n
-    )
+    return Estimate(float(size), float(low), float(high))
 
 
 def _interval(

@@ -36,7 +36,7 @@ class Effect(NamedTuple):
         return NOT_REPRODUCED if self.high < 0 else INCONCLUSIVE
 
 
-def together(effects: Sequence[Effect]) -> str:
+def combined_verdict(effects: Sequence[Effect]) -> str:
     """A statement holds where all of its parts do, and fails where one of them fails."""
     found = {effect.verdict for effect in effects}
     if NOT_REPRODUCED in found:
@@ -44,7 +44,7 @@ def together(effects: Sequence[Effect]) -> str:
     return REPRODUCED if found == {REPRODUCED} else INCONCLUSIVE
 
 
-def deciding(effects: Sequence[Effect]) -> Effect:
+def weakest_effect(effects: Sequence[Effect]) -> Effect:
     """The part that the verdict hangs on: the one furthest from what the statement wants."""
     rank = (NOT_REPRODUCED, INCONCLUSIVE, REPRODUCED)
     return min(effects, key=lambda e: (rank.index(e.verdict), _standing(e)))

@@ -6,13 +6,18 @@ check of the claim in hand gets what it should: the checks themselves are not co
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import numpy as np
 import pyarrow as pa
 
-from icl_core.environments import WORLDS, make_world
+from icl_core.environments import make_world
 from icl_core.environments.world import Axis, EvaluationGrid
+from icl_core.errors import InputError
 from icl_core.measuring.claims.evidence import Evidence
-from icl_core.showing.sources import Sources
+from icl_core.measuring.results import Results
+
+METHODS = {"gail-constraint": "GAIL-Constraint", "icrl": "ICRL", "icl": "ICL"}
 
 
 class Line:
@@ -28,18 +33,22 @@ EXID = Line("exid", Axis("d", np.linspace(-10, 10, 41)), Axis("v", np.linspace(-
 
 
 def world_of(experiment):
+    """The world that an experiment's name begins with."""
     special = {"highd": HIGHD, "exid": EXID}
     if experiment in special:
         return special[experiment]
-    names = sorted(WORLDS, key=len, reverse=True)
-    return make_world(next(name for name in names if experiment.startswith(name)))
+    words = experiment.split("-")
+    for end in range(len(words), 0, -1):
+        with suppress(InputError):
+            return make_world("-".join(words[:end]))
+    raise ValueError(f"no world for {experiment}")
 
 
 class MadeUp(Evidence):
     """Evidence for one claim."""
 
     def __init__(self, claim, lean, seeds=5):
-        super().__init__(Sources("paper", {}, ()), claim.experiments, claim.id)
+        super().__init__(Results("paper", {}, (), METHODS), claim.experiments, claim.id)
         self.claim, self.lean, self.seeds = claim, lean, seeds
         self.noise = np.random.default_rng(3)
 

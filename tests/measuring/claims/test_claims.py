@@ -7,14 +7,20 @@ from pathlib import Path
 import pytest
 
 from icl_core.errors import InputError
+from icl_core.measuring.claims.check import find_checks
 from icl_core.measuring.claims.claim import read_claims
-from icl_core.measuring.claims.registry import CHECKS
-from icl_core.measuring.claims.verdicts import INCONCLUSIVE, NOT_REPRODUCED, REPRODUCED, together
+from icl_core.measuring.claims.verdicts import (
+    INCONCLUSIVE,
+    NOT_REPRODUCED,
+    REPRODUCED,
+    combined_verdict,
+)
 from icl_core.showing.catalogue import paper
 from tests.measuring.claims.made_up import MadeUp
 
 PATH = Path(__file__).parents[3] / "docs" / "claims.yaml"
 CLAIMS = read_claims(PATH)
+CHECKS = find_checks()
 # Their evidence is read from files; test_evaluate.py makes those.
 ON_FILES = {"demonstrations_keep_threshold", "can_hold", "cannot_hold", "takes_at_most"}
 MADE_UP = [claim for claim in CLAIMS if claim.check not in ON_FILES]
@@ -49,9 +55,9 @@ def test_every_check_is_used():
 @pytest.mark.parametrize("claim", MADE_UP, ids=names)
 def test_made_up_results_give_every_verdict(claim, lean, verdict):
     effects = CHECKS[claim.check].load()(MadeUp(claim, lean), **claim.arguments)
-    told = [(effect.part, effect.size, effect.low, effect.high) for effect in effects]
-    assert together(effects) == verdict, told
-    assert all(effect.low <= effect.size <= effect.high for effect in effects), told
+    shown = [(effect.part, effect.size, effect.low, effect.high) for effect in effects]
+    assert combined_verdict(effects) == verdict, shown
+    assert all(effect.low <= effect.size <= effect.high for effect in effects), shown
     assert len({(effect.part, effect.unit) for effect in effects}) == len(effects)
 
 
@@ -59,11 +65,11 @@ def test_made_up_results_give_every_verdict(claim, lean, verdict):
 def test_two_seeds_decide_nothing(claim):
     effects = CHECKS[claim.check].load()(MadeUp(claim, 1, seeds=2), **claim.arguments)
     if "epochs" not in effects[0].over:
-        assert together(effects) == INCONCLUSIVE
+        assert combined_verdict(effects) == INCONCLUSIVE
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("- {id: a", "expected a YAML list of statements"),
         ("a: 1", "expected a list of statements"),
@@ -86,8 +92,8 @@ def test_two_seeds_decide_nothing(claim):
         ),
     ],
 )
-def test_a_wrong_file_is_told_in_one_sentence(tmp_path, text, told):
+def test_a_wrong_file_gives_one_sentence(tmp_path, text, message):
     path = tmp_path / "claims.yaml"
     path.write_text(text)
-    with pytest.raises(InputError, match=re.escape(told)):
+    with pytest.raises(InputError, match=re.escape(message)):
         read_claims(path)

@@ -7,12 +7,21 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from icl_core.measuring.claims import intervals
-from icl_core.measuring.claims.evidence import difference_of_means, mean_of
-from icl_core.measuring.claims.intervals import deviation_of, measured, ratio_of_deviations
-from icl_core.measuring.claims.on_adjustments import count_swings
-from icl_core.measuring.claims.on_constraints import ranking
-from icl_core.measuring.claims.on_metrics import slope_over
-from icl_core.measuring.claims.verdicts import Effect, deciding, together
+from icl_core.measuring.claims.checks.adjustments import count_swings
+from icl_core.measuring.claims.checks.constraints import ranking
+from icl_core.measuring.claims.evidence import Evidence
+from icl_core.measuring.claims.intervals import (
+    difference_of_means,
+    estimate,
+    mean_above,
+    mean_below,
+    mean_of,
+    ratio_of_deviations,
+    relative_deviation,
+    slope_over,
+)
+from icl_core.measuring.claims.verdicts import Effect, combined_verdict, weakest_effect
+from icl_core.measuring.results import Results
 
 
 def rng():
@@ -22,44 +31,53 @@ def rng():
 def test_five_seeds_are_covered_about_as_often_as_promised(monkeypatch):
     monkeypatch.setattr(intervals, "RESAMPLES", 1500)
     draws = np.random.default_rng(1).normal(size=(300, 5))
-    found = [measured("", "", mean_of, [values], rng()) for values in draws]
+    found = [estimate(mean_of, [values], rng()) for values in draws]
     covered = np.mean([effect.low <= 0 <= effect.high for effect in found])
     assert 0.89 <= covered <= 0.99
 
 
 def test_the_effect_is_the_statistic_itself():
-    effect = measured("here", "m", difference_of_means, [[1, 2, 3], [5, 5, 5, 9]], rng())
+    groups = [[1, 2, 3], [5, 5, 5, 9]]
+    evidence = Evidence(Results("paper", {}, ()), (), "a-claim")
+    effect = evidence.effect("here", "m", difference_of_means, groups)
     assert effect.size == 6 - 2
     assert (effect.part, effect.unit, effect.over, effect.samples) == ("here", "m", "3 seeds", 3)
     assert effect.low < effect.size < effect.high
+    other = evidence.effect("", "", mean_of, [np.arange(7.0)], paired=True, of="epochs")
+    assert (other.over, other.samples) == ("7 epochs, paired", 7)
+
+
+def test_the_mean_above_and_below_a_bound():
+    values = [np.array([[1.0, 2.0, 6.0]])]
+    assert mean_above(1.0)(values) == 2.0 == -mean_below(1.0)(values)
 
 
 def test_pairs_take_out_what_seeds_share():
     shared = np.array([0.0, 10.0, 20.0, 30.0, 40.0])
     groups = [shared, shared + np.array([1.0, 1.1, 0.9, 1.0, 1.0])]
-    apart = measured("", "", difference_of_means, groups, rng())
-    paired = measured("", "", difference_of_means, groups, rng(), paired=True)
+    apart = estimate(difference_of_means, groups, rng())
+    paired = estimate(difference_of_means, groups, rng(), paired=True)
     assert apart.size == pytest.approx(paired.size) == pytest.approx(1.0)
     assert apart.low < 0 < paired.low
     with pytest.raises(ValueError, match="of one size"):
-        measured("", "", difference_of_means, [[1.0], [1.0, 2.0]], rng(), paired=True)
+        estimate(difference_of_means, [[1.0], [1.0, 2.0]], rng(), paired=True)
 
 
 def test_an_undefined_value_decides_nothing():
-    effect = measured("", "", mean_of, [[1.0, float("nan"), 1.0]], rng())
-    assert np.isnan([effect.size, effect.low, effect.high]).all()
-    assert effect.verdict == "inconclusive"
+    found = estimate(mean_of, [[1.0, float("nan"), 1.0]], rng())
+    assert np.isnan(found).all()
+    assert Effect("", *found, "", "", 3).verdict == "inconclusive"
 
 
 def test_deviations_of_normal_values():
     values = [1.0, 2.0, 3.0, 4.0, 5.0]
-    effect = deviation_of("", "", values, 0.1)
+    effect = relative_deviation(values, 0.1)
     ends = np.sqrt(4 * 2.5 / stats.chi2.ppf([0.975, 0.025], 4)) / 3 - 0.1
     assert (effect.low, effect.high) == pytest.approx(tuple(ends))
-    same = ratio_of_deviations("", "", [values, values])
+    same = ratio_of_deviations(values, values)
     assert same.size == 0
     assert same.low == pytest.approx(-same.high)
-    assert ratio_of_deviations("", "", [np.array(values) * 8, values]).size == pytest.approx(3)
+    assert ratio_of_deviations(np.array(values) * 8, values).size == pytest.approx(3)
 
 
 @given(st.lists(st.integers(0, 3), min_size=2, max_size=30).filter(lambda v: 0 in v and 1 in v))
@@ -98,10 +116,10 @@ def effect(low, high, samples=5):
 
 def test_a_claim_holds_where_all_of_its_parts_do():
     good, bad, open_ = effect(1, 2), effect(-2, -1), effect(-1, 2)
-    assert together([good, good]) == "reproduced"
-    assert together([good, open_]) == "inconclusive"
-    assert together([good, open_, bad]) == "not reproduced"
-    assert deciding([good, bad, open_]) == bad
-    assert deciding([good, open_]) == open_
-    assert deciding([effect(3, 4), good]) == good
+    assert combined_verdict([good, good]) == "reproduced"
+    assert combined_verdict([good, open_]) == "inconclusive"
+    assert combined_verdict([good, open_, bad]) == "not reproduced"
+    assert weakest_effect([good, bad, open_]) == bad
+    assert weakest_effect([good, open_]) == open_
+    assert weakest_effect([effect(3, 4), good]) == good
     assert effect(1, 2, samples=2).verdict == "inconclusive"

@@ -8,15 +8,17 @@ import pytest
 
 from icl_core.artifacts import write_table
 from icl_core.environments import make_world
+from icl_core.layout import path
 from icl_core.measuring.claims.claim import read_claims
 from icl_core.measuring.claims.evaluate import evaluate
 from icl_core.measuring.loading import ROLLOUTS_SCHEMA, rollout_returns
-from icl_core.measuring.metrics import concatenate, metric_rows
+from icl_core.measuring.metrics import Run, concatenate, metric_rows
+from icl_core.measuring.results import Results
 from icl_core.showing.paper_values import PAPER
-from icl_core.showing.sources import Sources
+from tests.measuring.claims.made_up import METHODS
 
 ROBOTS = ("ant", "halfcheetah")
-METHODS = ("gail-constraint", "icrl", "icl")
+WORLDS = {name: make_world(name) for name in ROBOTS}
 SEEDS = (1, 2, 3, 4, 5)
 CLAIMS = [
     claim
@@ -34,7 +36,8 @@ def write_metrics(root, contrary=False):
                 mean = values[name, method][0]
                 mean = {"cmse": 0.5, "nad": 20.0}[metric] - mean if contrary else mean
                 runs = mean + 0.001 * np.arange(-2, 3)
-                rows.append(metric_rows(name, name, method, metric, SEEDS, runs, 6, True))
+                run = Run(name, method, WORLDS[name], SEEDS)
+                rows.append(metric_rows(run, metric, runs, 6, True))
     write_table(root / "metrics.parquet", concatenate(rows), {})
 
 
@@ -49,17 +52,15 @@ def write_rollouts(root, method, positions, reward):
                 for step, z in enumerate(positions)
             ]
     table = pa.table(dict(zip(ROLLOUTS_SCHEMA.names, zip(*rows, strict=True), strict=True)))
-    path = root / "runs/halfcheetah" / method / "seeds-1-5/final/rollouts.parquet"
-    write_table(path, table.cast(ROLLOUTS_SCHEMA), {})
-    assert rollout_returns([path])[3] == pytest.approx(n * (reward + 0.03))
+    file = root / path("rollouts", experiment="halfcheetah", method=method, group="1-5")
+    write_table(file, table.cast(ROLLOUTS_SCHEMA), {})
+    assert rollout_returns([file])[3] == pytest.approx(n * (reward + 0.03))
 
 
 def verdicts(root, missing=""):
-    worlds = {name: make_world(name) for name in ROBOTS}
     paths = tuple(str(p) for p in root.rglob("*.parquet") if not missing or missing not in str(p))
-    return {
-        outcome.claim.id: outcome for outcome in evaluate(CLAIMS, Sources("paper", worlds, paths))
-    }
+    outcomes = evaluate(CLAIMS, Results("paper", WORLDS, paths, METHODS))
+    return {outcome.claim.id: outcome for outcome in outcomes}
 
 
 def test_results_like_the_papers_bear_it_out(tmp_path):

@@ -4,57 +4,67 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
-from icl_core.measuring.claims.evidence import Evidence, difference_of_means, mean_of
-from icl_core.measuring.claims.intervals import deviation_of, ratio_of_deviations
+from icl_core.measuring.claims.check import reads
+from icl_core.measuring.claims.evidence import Evidence
+from icl_core.measuring.claims.intervals import (
+    Estimate,
+    difference_of_means,
+    mean_above,
+    ratio_of_deviations,
+    relative_deviation,
+    slope_over,
+)
 from icl_core.measuring.claims.verdicts import Effect
 from icl_core.measuring.metrics import CMSE
-from icl_core.showing.naming import METHODS
 
 
+@reads("metrics")
 def lowest_of_methods(
     evidence: Evidence, metric: str, method: str, others: Sequence[str]
 ) -> list[Effect]:
     """A method's mean is lower than that of each other one, in every experiment."""
     return [
         evidence.effect(
-            f"{evidence.title(name)}, {METHODS[method]} against {METHODS[other]}",
+            f"{evidence.title(name)}, {evidence.against(method, other)}",
             f"{metric.upper()}, difference of means",
             difference_of_means,
-            [list(evidence.reported(metric, name, m).values()) for m in (method, other)],
+            [evidence.values(metric, name, m) for m in (method, other)],
         )
         for name in evidence.experiments
         for other in others
     ]
 
 
+@reads("metrics")
 def lower_than_experiment(evidence: Evidence, metric: str) -> list[Effect]:
     """ICL's mean in the first experiment is lower than in the second."""
     first, second = evidence.experiments
-    groups = [list(evidence.reported(metric, name).values()) for name in (first, second)]
+    groups = [evidence.values(metric, name) for name in (first, second)]
     part = f"{evidence.title(first)}, against {evidence.title(second)}"
     unit = f"{metric.upper()}, difference of means"
     return [evidence.effect(part, unit, difference_of_means, groups)]
 
 
+@reads("metrics")
 def highest_experiment(
     evidence: Evidence, metric: str, method: str, experiment: str
 ) -> list[Effect]:
     """A method's mean is higher in one experiment than in each of the others."""
-    highest = list(evidence.reported(metric, experiment, method).values())
+    highest = evidence.values(metric, experiment, method)
+    part = f"{evidence.method(method)}, {evidence.title(experiment)} against"
     return [
         evidence.effect(
-            f"{METHODS[method]}, {evidence.title(experiment)} against {evidence.title(name)}",
+            f"{part} {evidence.title(name)}",
             f"{metric.upper()}, difference of means",
             difference_of_means,
-            [list(evidence.reported(metric, name, method).values()), highest],
+            [evidence.values(metric, name, method), highest],
         )
         for name in evidence.experiments
         if name != experiment
     ]
 
 
+@reads("metrics")
 def grows_with(
     evidence: Evidence, metric: str, of: str, values: Sequence[float], paired: bool = False
 ) -> list[Effect]:
@@ -65,13 +75,14 @@ def grows_with(
     parts = []
     for start in range(0, len(evidence.experiments), len(values)):
         names = evidence.experiments[start : start + len(values)]
-        groups = [list(evidence.reported(metric, name).values()) for name in names]
+        groups = [evidence.values(metric, name) for name in names]
         part = evidence.world(names[0]).title
         unit = f"{metric.upper()} per unit of {of}"
         parts.append(evidence.effect(part, unit, slope_over(values), groups, paired))
     return parts
 
 
+@reads("metrics")
 def share_of_first_iteration(evidence: Evidence, metric: str, at_most: float) -> list[Effect]:
     """What is reported is at most this share of what the first policy had.
 
@@ -80,7 +91,7 @@ def share_of_first_iteration(evidence: Evidence, metric: str, at_most: float) ->
     parts = []
     for name in evidence.experiments:
         first = evidence.by_iteration(metric, name)[:, 0]
-        values = list(evidence.reported(metric, name).values())
+        values = evidence.values(metric, name)
         parts.append(
             evidence.effect(
                 evidence.title(name),
@@ -93,6 +104,7 @@ def share_of_first_iteration(evidence: Evidence, metric: str, at_most: float) ->
     return parts
 
 
+@reads("metrics")
 def worse_than_constant(evidence: Evidence, method: str) -> list[Effect]:
     """A method's CMSE is higher than that of the constant that comes closest to the truth.
 
@@ -101,51 +113,45 @@ def worse_than_constant(evidence: Evidence, method: str) -> list[Effect]:
     """
     parts = []
     for name in evidence.experiments:
-        bound = float(evidence.world(name).true_on_grid.var())
+        bound = float(evidence.truth(name).var())
         unit = f"CMSE less {bound:.3f}, that of the best constant"
-        values = list(evidence.reported(CMSE, name, method).values())
+        values = evidence.values(CMSE, name, method)
         parts.append(
             evidence.effect(
-                f"{evidence.title(name)}, {METHODS[method]}",
+                f"{evidence.title(name)}, {evidence.method(method)}",
                 unit,
-                lambda groups, bound=bound: mean_of(groups) - bound,
+                mean_above(bound),
                 [values],
             )
         )
     return parts
 
 
+@reads("metrics")
 def varies(evidence: Evidence, metric: str, at_least: float) -> list[Effect]:
     """ICL's values differ between seeds by at least this share of their mean."""
     unit = f"deviation of {metric.upper()} over its mean, less {at_least:g}"
-    return [
-        deviation_of(
-            evidence.title(name), unit, list(evidence.reported(metric, name).values()), at_least
-        )
-        for name in evidence.experiments
-    ]
+    parts = []
+    for name in evidence.experiments:
+        values = evidence.values(metric, name)
+        found = relative_deviation(values, at_least)
+        parts.append(_taken_as_normal(evidence.title(name), found, unit, len(values)))
+    return parts
 
 
+@reads("metrics")
 def most_variable(evidence: Evidence, metric: str, experiment: str) -> list[Effect]:
     """ICL's values differ more between seeds in one experiment than in the others."""
-    return [
-        ratio_of_deviations(
-            f"{evidence.title(experiment)} against {evidence.title(name)}",
-            f"{metric.upper()}, ratio of deviations, in powers of 2",
-            [list(evidence.reported(metric, one).values()) for one in (experiment, name)],
-        )
-        for name in evidence.experiments
-        if name != experiment
-    ]
+    unit = f"{metric.upper()}, ratio of deviations, in powers of 2"
+    parts = []
+    for name in evidence.experiments:
+        if name != experiment:
+            first, second = (evidence.values(metric, one) for one in (experiment, name))
+            part = f"{evidence.title(experiment)} against {evidence.title(name)}"
+            seeds = min(len(first), len(second))
+            parts.append(_taken_as_normal(part, ratio_of_deviations(first, second), unit, seeds))
+    return parts
 
 
-def slope_over(values: Sequence[float]):
-    """The least-squares slope of groups at `values`, a group at each."""
-
-    def slope(groups: Sequence[np.ndarray]) -> np.ndarray:
-        weights = np.array([len(group[0]) for group in groups], dtype=float)
-        centred = np.asarray(values) - np.average(values, weights=weights)
-        means = np.stack([group.mean(axis=-1) for group in groups])
-        return np.tensordot(weights * centred, means, 1) / (weights @ centred**2)
-
-    return slope
+def _taken_as_normal(part: str, found: Estimate, unit: str, seeds: int) -> Effect:
+    return Effect(part, *found, unit, f"{seeds} seeds, taken as normal", seeds)

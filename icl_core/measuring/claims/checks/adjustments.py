@@ -5,13 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
-from icl_core.measuring.claims.evidence import Evidence, difference_of_means, mean_of
+from icl_core.measuring.claims.check import reads
+from icl_core.measuring.claims.evidence import Evidence
+from icl_core.measuring.claims.intervals import difference_of_means, mean_below, mean_of
 from icl_core.measuring.claims.verdicts import Effect
 
 SWING = 0.1  # of the multiplier's range: what is smaller is noise and no swing
 PART = 4  # the beginning and the end are a quarter of the steps each
 
 
+@reads("adjustment:method=icl")
 def multiplier_oscillates(evidence: Evidence, swings: float) -> list[Effect]:
     """The multiplier goes up and down more often than `swings` times in an iteration.
 
@@ -25,6 +28,7 @@ def multiplier_oscillates(evidence: Evidence, swings: float) -> list[Effect]:
     return [evidence.effect(evidence.title(name), unit, mean_of, [found])]
 
 
+@reads("adjustment:method=icl")
 def satisfaction_falls(evidence: Evidence) -> list[Effect]:
     """Fewer demonstrations keep the constraint in the last quarter of the steps than before."""
     (name,) = evidence.experiments
@@ -32,14 +36,16 @@ def satisfaction_falls(evidence: Evidence) -> list[Effect]:
     return [evidence.effect(evidence.title(name), unit, mean_of, [_falls(evidence, name)])]
 
 
+@reads("adjustment:method=icl")
 def satisfaction_holds(evidence: Evidence, margin: float) -> list[Effect]:
     """The same share falls by less than `margin`, or rises."""
     (name,) = evidence.experiments
     unit = f"{margin:g} less the fall in the share of demonstrations"
     falls = _falls(evidence, name)
-    return [evidence.effect(evidence.title(name), unit, lambda g: margin - mean_of(g), [falls])]
+    return [evidence.effect(evidence.title(name), unit, mean_below(margin), [falls])]
 
 
+@reads("adjustment:method=icl")
 def satisfaction_is_higher(evidence: Evidence) -> list[Effect]:
     """In the last quarter more demonstrations keep the constraint in the first experiment.
 
@@ -54,8 +60,9 @@ def satisfaction_is_higher(evidence: Evidence) -> list[Effect]:
     return [evidence.effect(part, unit, difference_of_means, groups, paired=True)]
 
 
+@reads("adjustment:method=icl")
 def parts_agents_from_experts(evidence: Evidence) -> list[Effect]:
-    """In the first adjustment J_mix less J_E grows: agents are told apart from the expert."""
+    """In the first adjustment J_mix less J_E grows: it separates agents from the expert."""
     (name,) = evidence.experiments
     gains = []
     for log in evidence.adjustments(name).values():

@@ -5,12 +5,12 @@ from __future__ import annotations
 import csv
 import io
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import pyarrow as pa
 
 from icl_core.measuring.claims.verdicts import VERDICTS
-from icl_core.showing.save import markdown_rows
+from icl_core.tables import markdown_rows
 
 
 def counts(table: pa.Table) -> dict[str, int]:
@@ -36,9 +36,9 @@ def as_markdown(table: pa.Table, scale: str) -> str:
     parts = Counter(table["id"].to_pylist())
     lines = [["Statement", "Source", "Verdict", "Effect [95 % interval]"], ["---"] * 4]
     lines += [_line(row, parts[row["id"]]) for row in rows]
-    told = markdown_rows(lines)
+    rows_text = markdown_rows(lines)
     summary = ", ".join(f"{n} {verdict}" for verdict, n in counts(table).items() if n)
-    return f"# The paper's claims\n\n{summary} of {len(rows)}.\n\n{told}\n\n{_notes(scale)}\n"
+    return f"# The paper's claims\n\n{summary} of {len(rows)}.\n\n{rows_text}\n\n{_notes(scale)}\n"
 
 
 def effect_text(row: Mapping) -> str:
@@ -53,7 +53,7 @@ def effect_text(row: Mapping) -> str:
     return f"{numbers} {row['unit']}"
 
 
-def _line(row: Mapping, parts: int) -> Sequence[str]:
+def _line(row: Mapping, parts: int) -> list[str]:
     where = f"{row['part']}: " if row["part"] else ""
     more = f" (weakest of {parts} parts)" if parts > 1 else ""
     effect = f"{where}{effect_text(row)}; {row['over']}{more}" if row["unit"] else "-"

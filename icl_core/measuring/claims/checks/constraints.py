@@ -7,14 +7,20 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 from scipy import stats
 
-from icl_core.measuring.claims.evidence import Evidence, difference_of_means, mean_of
-from icl_core.measuring.claims.on_metrics import slope_over
+from icl_core.measuring.claims.check import reads
+from icl_core.measuring.claims.evidence import Evidence
+from icl_core.measuring.claims.intervals import (
+    difference_of_means,
+    mean_above,
+    mean_below,
+    slope_over,
+)
 from icl_core.measuring.claims.verdicts import Effect
-from icl_core.showing.naming import METHODS
 
 HIGH = 0.5  # from here on a value counts as high
 
 
+@reads("constraint")
 def finds(
     evidence: Evidence, method: str, above: Mapping[str, float], below: Mapping[str, float]
 ) -> list[Effect]:
@@ -26,30 +32,32 @@ def finds(
     by experiment what it should be more, or less, than.
     """
     parts = []
-    for sign, bounds, told in ((1, above, "less"), (-1, below, "short of")):
+    wanted = ((above, mean_above, "less"), (below, mean_below, "short of"))
+    for bounds, statistic, word in wanted:
         for name, bound in bounds.items():
-            world = evidence.world(name)
-            values = ranking(evidence.constraints(name, method), world.true_on_grid)
+            values = ranking(evidence.constraints(name, method), evidence.truth(name))
             parts.append(
                 evidence.effect(
-                    f"{METHODS[method]}, {evidence.title(name)}",
-                    f"P(constrained node higher), {told} {bound:g}",
-                    lambda groups, s=sign, b=bound: s * (mean_of(groups) - b),
+                    f"{evidence.method(method)}, {evidence.title(name)}",
+                    f"P(constrained node higher), {word} {bound:g}",
+                    statistic(bound),
                     [values],
                 )
             )
     return parts
 
 
+@reads("constraint")
 def spills_less(evidence: Evidence, method: str, other: str) -> list[Effect]:
     """A method gives lower values to truly unconstrained nodes than another one."""
 
     def spill(values: np.ndarray, name: str) -> np.ndarray:
-        return values[:, evidence.world(name).true_on_grid == 0].mean(axis=1)
+        return values[:, evidence.truth(name) == 0].mean(axis=1)
 
     return _compared(evidence, method, other, spill, "mean c at unconstrained nodes")
 
 
+@reads("constraint")
 def sharper(evidence: Evidence, method: str, other: str) -> list[Effect]:
     """A method's values are nearer to 0 and 1 than another's."""
     return _compared(
@@ -57,6 +65,7 @@ def sharper(evidence: Evidence, method: str, other: str) -> list[Effect]:
     )
 
 
+@reads("constraint")
 def more_high_cells_with(
     evidence: Evidence, of: str, values: Sequence[float], paired: bool = False
 ) -> list[Effect]:
@@ -88,7 +97,7 @@ def _compared(
 ) -> list[Effect]:
     return [
         evidence.effect(
-            f"{evidence.title(name)}, {METHODS[method]} against {METHODS[other]}",
+            f"{evidence.title(name)}, {evidence.against(method, other)}",
             unit,
             difference_of_means,
             [measure(_flat(evidence.constraints(name, one)), name) for one in (method, other)],

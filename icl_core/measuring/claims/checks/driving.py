@@ -6,14 +6,16 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from icl_core.measuring.claims.evidence import Evidence, difference_of_means, mean_of
+from icl_core.measuring.claims.check import reads
+from icl_core.measuring.claims.evidence import Evidence
+from icl_core.measuring.claims.intervals import Statistic, difference_of_means, mean_of
 from icl_core.measuring.claims.verdicts import Effect
 from icl_core.measuring.headway import boundary_gap
-from icl_core.showing.naming import METHODS
 
 HIGH = 0.5
 
 
+@reads("constraint")
 def gap_grows_with_speed(
     evidence: Evidence, methods: Sequence[str], speeds: Sequence[float]
 ) -> list[Effect]:
@@ -21,7 +23,7 @@ def gap_grows_with_speed(
     low, high = min(speeds), max(speeds)
     return [
         evidence.effect(
-            METHODS[method],
+            evidence.method(method),
             f"gap at {high:g} m/s less gap at {low:g} m/s [m]",
             mean_of,
             [_gaps(evidence, method, high) - _gaps(evidence, method, low)],
@@ -30,6 +32,7 @@ def gap_grows_with_speed(
     ]
 
 
+@reads("constraint")
 def time_gap_between(
     evidence: Evidence, methods: Sequence[str], speeds: Sequence[float], low: float, high: float
 ) -> list[Effect]:
@@ -38,17 +41,18 @@ def time_gap_between(
     for method in methods:
         times = np.mean([_gaps(evidence, method, speed) / speed for speed in speeds], axis=0)
         unit = f"time gap, distance inside [{low:g}, {high:g}] s"
-        parts.append(evidence.effect(METHODS[method], unit, _inside(low, high), [times]))
+        parts.append(evidence.effect(evidence.method(method), unit, _inside(low, high), [times]))
     return parts
 
 
+@reads("constraint")
 def gap_between(
     evidence: Evidence, speed: float, ranges: Mapping[str, Sequence[float]]
 ) -> list[Effect]:
     """The gap at a speed lies in the range that is given for each method [m]."""
     return [
         evidence.effect(
-            METHODS[method],
+            evidence.method(method),
             f"gap at {speed:g} m/s, distance inside [{low:g}, {high:g}] m",
             _inside(low, high),
             [_gaps(evidence, method, speed)],
@@ -57,6 +61,7 @@ def gap_between(
     ]
 
 
+@reads("constraint")
 def allows_large_gaps(
     evidence: Evidence, method: str, others: Sequence[str], seconds: float
 ) -> list[Effect]:
@@ -70,7 +75,7 @@ def allows_large_gaps(
 
     return [
         evidence.effect(
-            f"{METHODS[method]} against {METHODS[other]}",
+            f"{evidence.against(method, other)}",
             f"share of nodes beyond {seconds:g} s with c >= {HIGH:g}",
             difference_of_means,
             [share(method), share(other)],
@@ -79,6 +84,7 @@ def allows_large_gaps(
     ]
 
 
+@reads("constraint")
 def forbids_moving_away(evidence: Evidence, method: str) -> list[Effect]:
     """Values are higher where lateral velocity and distance have the same sign."""
     (name,) = evidence.experiments
@@ -87,9 +93,10 @@ def forbids_moving_away(evidence: Evidence, method: str) -> list[Effect]:
     values = evidence.constraints(name, method)
     excess = values[:, product > 0].mean(axis=1) - values[:, product < 0].mean(axis=1)
     unit = "mean c where d v > 0, less where d v < 0"
-    return [evidence.effect(METHODS[method], unit, mean_of, [excess])]
+    return [evidence.effect(evidence.method(method), unit, mean_of, [excess])]
 
 
+@reads("constraint")
 def narrows_with_distance(
     evidence: Evidence, method: str, far: float, near: float, towards: float
 ) -> list[Effect]:
@@ -107,7 +114,7 @@ def narrows_with_distance(
     }
     return [
         evidence.effect(
-            f"{METHODS[method]}, {part}", f"c, on its side of {HIGH:g}", mean_of, [runs]
+            f"{evidence.method(method)}, {part}", f"c, on its side of {HIGH:g}", mean_of, [runs]
         )
         for part, runs in measures.items()
     ]
@@ -120,7 +127,7 @@ def _gaps(evidence: Evidence, method: str, speed: float) -> np.ndarray:
     return np.array([boundary_gap(world, c, speed) for c in evidence.constraints(name, method)])
 
 
-def _inside(low: float, high: float):
+def _inside(low: float, high: float) -> Statistic:
     """How far a mean is from the nearer end of a range, positive inside."""
 
     def room(groups: Sequence[np.ndarray]) -> np.ndarray:

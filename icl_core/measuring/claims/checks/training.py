@@ -7,12 +7,15 @@ from collections.abc import Mapping
 import numpy as np
 import pyarrow as pa
 
-from icl_core.measuring.claims.evidence import Evidence, difference_of_means, mean_of
+from icl_core.measuring.claims.check import reads
+from icl_core.measuring.claims.evidence import Evidence
+from icl_core.measuring.claims.intervals import difference_of_means, mean_above
 from icl_core.measuring.claims.verdicts import Effect
 
 PART = 10  # the beginning and the end are a tenth of the epochs each
 
 
+@reads("expert_training")
 def expert_earns(evidence: Evidence, share: float, best: Mapping[str, float]) -> list[Effect]:
     """At the end an expert's return is at least this share of the best possible one.
 
@@ -24,13 +27,12 @@ def expert_earns(evidence: Evidence, share: float, best: Mapping[str, float]) ->
         last = _ends(log, "return")[1] / best[name]
         unit = f"return, share of {best[name]:g}, less {share:g}"
         parts.append(
-            evidence.effect(
-                evidence.title(name), unit, lambda g: mean_of(g) - share, [last], of="epochs"
-            )
+            evidence.effect(evidence.title(name), unit, mean_above(share), [last], of="epochs")
         )
     return parts
 
 
+@reads("expert_training")
 def expert_violates_less(evidence: Evidence) -> list[Effect]:
     """Over training, fewer and fewer of an expert's episodes break the constraint.
 

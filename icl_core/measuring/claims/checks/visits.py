@@ -6,13 +6,15 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from icl_core.measuring.claims.evidence import Evidence, difference_of_means
+from icl_core.measuring.claims.check import reads
+from icl_core.measuring.claims.evidence import Evidence
+from icl_core.measuring.claims.intervals import difference_of_means
 from icl_core.measuring.claims.verdicts import Effect
-from icl_core.showing.naming import METHODS
 
 HIGH = 0.5
 
 
+@reads("constraint", "demonstrations")
 def forbids_fewer_expert_states(
     evidence: Evidence, method: str, others: Sequence[str]
 ) -> list[Effect]:
@@ -26,7 +28,7 @@ def forbids_fewer_expert_states(
 
         parts += [
             evidence.effect(
-                f"{evidence.title(name)}, {METHODS[method]} against {METHODS[other]}",
+                f"{evidence.title(name)}, {evidence.against(method, other)}",
                 f"share of the expert's nodes with c >= {HIGH:g}",
                 difference_of_means,
                 [share(method), share(other)],
@@ -36,6 +38,7 @@ def forbids_fewer_expert_states(
     return parts
 
 
+@reads("rollouts")
 def visits_more(
     evidence: Evidence, method: str, other: str, at_least: float, less_at_most: float
 ) -> list[Effect]:
@@ -50,9 +53,9 @@ def visits_more(
             f"z <= {less_at_most:g}": (axis.physical <= less_at_most + 1e-9, (method, other)),
             f"z >= {at_least:g}": (axis.physical >= at_least - 1e-9, (other, method)),
         }
-        for told, (inside, order) in regions.items():
+        for region, (inside, order) in regions.items():
             shares = [_share(evidence.visits(name, one), inside) for one in order]
-            part = f"{evidence.title(name)}, {METHODS[method]} against {METHODS[other]}, {told}"
+            part = f"{evidence.title(name)}, {evidence.against(method, other)}, {region}"
             parts.append(
                 evidence.effect(part, "share of the steps on the grid", difference_of_means, shares)
             )
