@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -100,10 +101,22 @@ def find(paths: Iterable[str | Path], kind: str, **known: str) -> list[Found]:
         f"(?P<{name}>{re.escape(known[name]) if name in known else '[^/]+'})"
         for name in parts[1::2]
     )
-    wanted = re.compile(rf"(?:^|/){''.join(parts)}$")
+    wanted, more = re.compile(rf"(?:^|/){''.join(parts)}$"), _more_exact(kind)
     matches = ((wanted.search(Path(one).as_posix()), Path(one)) for one in paths)
-    found = [Found(match.groupdict(), one) for match, one in matches if match]
+    found = [
+        Found(match.groupdict(), one)
+        for match, one in matches
+        if match and not any(other.search(one.as_posix()) for other in more)
+    ]
     return sorted(found, key=lambda one: [_natural(value) for value in one.fields.values()])
+
+
+@cache
+def _more_exact(kind: str) -> list[re.Pattern]:
+    """Longer patterns with the same end: runs/.../metrics.parquet is not the metrics of all."""
+    own = PATTERNS[kind]
+    longer = [other for other in PATTERNS.values() if other != own and other.endswith(f"/{own}")]
+    return [re.compile(re.sub(r"\{\w+\}", "[^/]+", other) + "$") for other in longer]
 
 
 def _natural(text: str) -> list[tuple[bool, int, str]]:

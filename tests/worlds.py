@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from icl_core.environments import WORLDS, World, make_world
-from icl_core.learning.actions import actions_of
-from icl_core.learning.networks import Networks
+from icl_core.learning.engine.actions import actions_of
+from icl_core.learning.engine.networks import Networks
 from tests.demonstrations.made_up_roads import WIDTH, glide, left_bend, scene_file
 from tests.environments.highd_scenes import random_recording, save_scene
 

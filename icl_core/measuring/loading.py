@@ -12,7 +12,7 @@ from icl_core.artifacts import read_table, read_tensors
 from icl_core.demonstrations import files
 from icl_core.environments.world import World
 from icl_core.errors import InputError
-from icl_core.learning.networks import Networks, sigmoid
+from icl_core.learning.engine.networks import Networks, sigmoid
 
 # The rollouts of a stack: a seed's steps as demonstrations are stored.
 ROLLOUTS_SCHEMA = pa.schema([pa.field("seed", pa.int32()), *files.SCHEMA])

@@ -10,8 +10,8 @@ import pyarrow as pa
 from icl_core.demonstrations import files
 from icl_core.demonstrations.trajectories import Trajectories
 from icl_core.environments.world import World
-from icl_core.learning.networks import Networks
-from icl_core.learning.rollouts import roll_out
+from icl_core.learning.engine.networks import Networks
+from icl_core.learning.engine.rollouts import roll_out
 from icl_core.measuring.loading import ROLLOUTS_SCHEMA
 from icl_core.randomness import generators
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from icl_core.artifacts import read_table
-from icl_core.learning.supervised import FIT_SCHEMA, final_errors
+from icl_core.learning.true_fit import FIT_SCHEMA, final_errors
 from icl_core.measuring.statistics import Cell, mean_and_std
 from icl_core.showing.catalogue.item import ARCHITECTURES
 from icl_core.showing.paper_values import LOWER_BOUNDS

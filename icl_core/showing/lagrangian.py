@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from icl_core.artifacts import read_table
-from icl_core.learning.logs import ADJUSTMENT_SCHEMA
+from icl_core.learning.engine.training import ADJUSTMENT_SCHEMA
 from icl_core.measuring.metrics import constraint_error
 from icl_core.measuring.statistics import mean_and_std
 from icl_core.showing.catalogue.item import ADJUSTMENTS

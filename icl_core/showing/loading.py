@@ -7,7 +7,7 @@ import os
 import numpy as np
 
 from icl_core.artifacts import read_table
-from icl_core.learning.logs import TRAINING_SCHEMA
+from icl_core.learning.engine.training import TRAINING_SCHEMA
 from icl_core.measuring.loading import constraints_on_grid, expert_visits, rollout_visits
 from icl_core.showing.sources import Sources
 

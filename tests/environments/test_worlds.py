@@ -138,11 +138,11 @@ def test_starts_are_inside(world):
     inputs = world.constraint_inputs(seen, moves(world, rng, 500)[0])
     located = world.grid.locate(inputs)
     second = world.grid.axes[-1].nodes
-    farthest = second[-1] + (second[1] - second[0]) / 2
+    max_kl = second[-1] + (second[1] - second[0]) / 2
     if world.name == "highd":  # an empty road ahead is longer than the grid
-        assert np.array_equal(located < 0, inputs[:, 1] > farthest)
+        assert np.array_equal(located < 0, inputs[:, 1] > max_kl)
     elif world.name == "exid":  # velocities have no bounds, the grid has
-        assert np.array_equal(located < 0, np.abs(inputs[:, 1]) > farthest)
+        assert np.array_equal(located < 0, np.abs(inputs[:, 1]) > max_kl)
     else:
         assert np.all(located >= 0)
 

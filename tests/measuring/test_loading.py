@@ -9,7 +9,7 @@ from icl_core.demonstrations.files import write_demonstrations
 from icl_core.demonstrations.trajectories import Trajectories
 from icl_core.environments import make_world
 from icl_core.errors import InputError
-from icl_core.learning.networks import Networks
+from icl_core.learning.engine.networks import Networks
 from icl_core.measuring.loading import (
     constraint_on_grid,
     expert_visits,

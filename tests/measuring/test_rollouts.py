@@ -5,9 +5,9 @@ import pytest
 
 from icl_core.environments import make_world
 from icl_core.errors import InputError
-from icl_core.learning.actions import actions_of
-from icl_core.learning.networks import Networks
-from icl_core.learning.rollouts import roll_out
+from icl_core.learning.engine.actions import actions_of
+from icl_core.learning.engine.networks import Networks
+from icl_core.learning.engine.rollouts import roll_out
 from icl_core.measuring.loading import ROLLOUTS_SCHEMA
 from icl_core.measuring.rollouts import report_rollouts, rollouts_table
 from icl_core.measuring.settings import MeasuringSettings

@@ -8,10 +8,10 @@ import pyarrow as pa
 from icl_core.artifacts import write_table, write_tensors
 from icl_core.configuration import resolve
 from icl_core.demonstrations.files import SCHEMA
-from icl_core.learning.icl.states import PolicyState
-from icl_core.learning.logs import ADJUSTMENT_SCHEMA, log_table
-from icl_core.learning.networks import Networks
-from icl_core.learning.supervised import FitSettings, fit_true_constraint
+from icl_core.learning.methods.icl.state import PolicyState
+from icl_core.learning.engine.training import ADJUSTMENT_SCHEMA, log_table
+from icl_core.learning.engine.networks import Networks
+from icl_core.learning.true_fit import FitSettings, fit_true_constraint
 from icl_core.measuring.loading import ROLLOUTS_SCHEMA
 from icl_core.measuring.metrics import concatenate, metric_rows
 from icl_core.randomness import generators

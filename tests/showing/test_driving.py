@@ -11,7 +11,7 @@ from icl_core.demonstrations.highd_expert import recorded_egos
 from icl_core.environments import Axis, EvaluationGrid
 from icl_core.environments.highd import GAP
 from icl_core.environments.traffic import Headway
-from icl_core.learning.networks import Networks
+from icl_core.learning.engine.networks import Networks
 from icl_core.measuring.headway import boundary_gap
 from icl_core.measuring.loading import rollouts_table
 from icl_core.showing import driving_maps, highd_picture

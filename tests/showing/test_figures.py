@@ -8,7 +8,7 @@ import pytest
 
 from icl_core.artifacts import read_table
 from icl_core.environments import make_world
-from icl_core.learning.logs import ADJUSTMENT_SCHEMA
+from icl_core.learning.engine.training import ADJUSTMENT_SCHEMA
 from icl_core.measuring.loading import constraint_on_grid, expert_visits, rollout_visits
 from icl_core.measuring.metrics import METRICS_SCHEMA
 from icl_core.showing import (

@@ -8,20 +8,20 @@ from pathlib import Path
 import pytest
 import yaml
 
-from icl_core.demonstrations.expert import ExpertSettings
+from icl_core.learning.experts import ExpertSettings
 from icl_core.demonstrations.highd_scene import SceneSettings
 from icl_core.demonstrations.recordings.exid_simulation import ExiDSimulationSettings
 from icl_core.demonstrations.recordings.highd_simulation import HighDSimulationSettings
-from icl_core.learning.adjustment import AdjustmentSettings
-from icl_core.learning.constrained_rl import ConstrainedRLSettings
-from icl_core.learning.feasibility import BackwardSettings
-from icl_core.learning.flow import DensitySettings
-from icl_core.learning.gail_constraint import GAILSettings
-from icl_core.learning.icl.states import ICLSettings
-from icl_core.learning.icrl import ICRLSettings
-from icl_core.learning.lagrangian import LagrangianSettings
-from icl_core.learning.on_policy import OnPolicySettings
-from icl_core.learning.ppo import PPOSettings
+from icl_core.learning.methods.icl.soft_loss import AdjustmentSettings
+from icl_core.learning.constrained_rl.procedure import ConstrainedRLSettings
+from icl_core.learning.methods.icrl.feasibility import BackwardSettings
+from icl_core.learning.engine.density import DensitySettings
+from icl_core.learning.methods.gail_constraint import GAILSettings
+from icl_core.learning.methods.icl.state import ICLSettings
+from icl_core.learning.methods.icrl.algorithm import ICRLSettings
+from icl_core.learning.constrained_rl.lagrangian import LagrangianSettings
+from icl_core.learning.engine.on_policy import OnPolicySettings
+from icl_core.learning.engine.ppo import PPOSettings
 from icl_core.showing.catalogue import ITEMS
 from tests.workflow.conftest import cut_down
 

@@ -14,7 +14,7 @@ import pyarrow as pa
 from icl_core import layout
 from icl_core.artifacts import read_table
 from icl_core.environments.world import World
-from icl_core.learning.logs import ADJUSTMENT_SCHEMA, TRAINING_SCHEMA
+from icl_core.learning.engine.training import ADJUSTMENT_SCHEMA, TRAINING_SCHEMA
 from icl_core.measuring.claims.intervals import Statistic, estimate
 from icl_core.measuring.claims.verdicts import Effect
 from icl_core.measuring.loading import (

@@ -12,7 +12,7 @@ from icl_core.demonstrations.files import write_demonstrations
 from icl_core.demonstrations.trajectories import Trajectories
 from icl_core.environments import make_world
 from icl_core.layout import path
-from icl_core.learning.supervised import FIT_SCHEMA
+from icl_core.learning.true_fit import FIT_SCHEMA
 from icl_core.measuring.claims.claim import Claim
 from icl_core.measuring.claims.evaluate import CLAIMS_SCHEMA, claims_table, evaluate
 from icl_core.measuring.claims.report import as_csv, as_markdown, counts

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from icl_core.artifacts import read_table
-from icl_core.learning.supervised import FIT_SCHEMA, final_errors
+from icl_core.learning.true_fit import FIT_SCHEMA, final_errors
 from icl_core.measuring.claims.check import reads
 from icl_core.measuring.claims.evidence import Evidence, MissingError
 from icl_core.measuring.claims.intervals import mean_above, mean_below
