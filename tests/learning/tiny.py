@@ -20,12 +20,10 @@ def demonstrations_of(world: World, episodes: int = 5) -> Trajectories:
     return roll_out(world, policy, generators([99], "r"), episodes)[0]
 
 
-def problem_of(name: str, seeds, demonstrations: Trajectories | None = None) -> Problem:
+def problem_of(name: str, seeds, horizon: int = 50) -> Problem:
     """A problem in a world with short episodes."""
-    world = short_world(name)
-    if demonstrations is None:
-        demonstrations = demonstrations_of(world)
-    return Problem(world, demonstrations, seeds, world.threshold)
+    world = short_world(name, horizon)
+    return Problem(world, demonstrations_of(world), seeds, world.threshold)
 
 
 class Killed(Exception):
