@@ -138,7 +138,9 @@ def test_soft_loss_and_gradient_are_those_of_autograd(hinge, bound, seed):
 
 def test_an_agent_beyond_the_bound_pushes_no_further():
     agent, expert = np.array([[3.0, 0.0], [0.0, 1.0]]), np.zeros((1, 2))
-    loss = SoftLoss(agent, expert, np.array([0.5, 0.5]), 1.0, AdjustmentSettings(max_agent_cost=2.0))
+    loss = SoftLoss(
+        agent, expert, np.array([0.5, 0.5]), 1.0, AdjustmentSettings(max_agent_cost=2.0)
+    )
     np.testing.assert_array_equal(loss.gradient(np.ones(2)), [0.0, -0.5])
     unbounded = replace(loss, settings=AdjustmentSettings(max_agent_cost=0.0))
     np.testing.assert_array_equal(unbounded.gradient(np.ones(2)), [-1.5, -0.5])
@@ -249,7 +251,9 @@ def test_a_lagrangian_descent_finds_the_multiplier_that_holds_the_expert_at_beta
     world = make_world("gridworld-a")
     agents, expert = walk(*[(3, j) for j in range(7)]), walk(*[(3, j) for j in range(4)])
     visits = Visits(world, agents, expert)
-    chosen = AdjustmentSettings(objective="lagrangian", max_agent_cost=0.0, steps=4000, multiplier_rate=0.01)
+    chosen = AdjustmentSettings(
+        objective="lagrangian", max_agent_cost=0.0, steps=4000, multiplier_rate=0.01
+    )
     held = np.ones(1)
     parts = (*visits.discounted, np.ones(1), world.threshold, chosen, held)
     network = Networks.initialise(generators([1], "c"), (2, 64, 64, 1))

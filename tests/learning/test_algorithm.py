@@ -100,7 +100,7 @@ class Files(list):
 
 
 def test_the_scripts_of_the_workflow_give_the_same_bytes(tmp_path, monkeypatch):
-    """The scripts themselves, each with its files; what they leave is what the function ends with."""
+    """The scripts themselves, each with its files; they leave what the function ends with."""
     monkeypatch.chdir(tmp_path)
     problem = problem_of("gridworld-b", list(SEEDS))
     write_demonstrations("demonstrations.parquet", problem.demonstrations, problem.world, {})

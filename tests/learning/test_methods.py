@@ -12,7 +12,14 @@ from icl_core.learning.engine.actions import actions_of
 from icl_core.learning.engine.networks import Networks, sigmoid
 from icl_core.learning.engine.training import TRAINING_SCHEMA, Job
 from icl_core.settings import build, defaults, meaning, merge
-from tests.learning.tiny import Heard, Killed, killed_job, problem_of
+from tests.learning.tiny import (
+    Heard,
+    Killed,
+    assert_same_runs,
+    killed_job,
+    problem_of,
+    rows_by_seed,
+)
 from tests.worlds import SYNTHETIC, short_world
 
 METHODS = discovery.names(discovery.METHODS)
@@ -66,25 +73,6 @@ def learned(method, variant, name):
     """The whole stack, trained once for all tests; and how many steps it heard of."""
     progress = Heard()
     return learn(method, variant, name, SEEDS, Job(progress)), len(progress.lines)
-
-
-def assert_same_runs(whole, some, which):
-    """The runs `which` of the first outcome are, bit for bit, the runs of the second."""
-    for ours, theirs in [(whole.constraint, some.constraint), (whole.policy, some.policy)]:
-        assert (ours.sizes, ours.activation) == (theirs.sizes, theirs.activation)
-        np.testing.assert_array_equal(ours.parameters[which], theirs.parameters)
-    assert whole.extras.keys() == some.extras.keys()
-    for name, part in whole.extras.items():
-        np.testing.assert_array_equal(part[which], some.extras[name], err_msg=name)
-    ours, theirs = (rows_by_seed(outcome.log) for outcome in (whole, some))
-    for seed, rows in theirs.items():
-        np.testing.assert_array_equal(ours[seed], rows)
-
-
-def rows_by_seed(log):
-    columns = np.stack([log[name].to_numpy() for name in log.column_names[1:]])
-    seeds = log["seed"].to_numpy()
-    return {seed: columns[:, seeds == seed] for seed in np.unique(seeds)}
 
 
 @pytest.mark.parametrize(("method", "variant", "name"), CASES)

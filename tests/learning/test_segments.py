@@ -78,7 +78,10 @@ def test_the_tally_is_that_of_whole_episodes():
     environments.sums[:] = 0.0
     rng = np.random.default_rng(0)
     costs = [rng.uniform(0, 2, size=part.rewards.shape) for part in parts]
-    rows = [environments.tally(part, cost, world.threshold) for part, cost in zip(parts, costs, strict=True)]
+    rows = [
+        environments.tally(part, cost, world.threshold)
+        for part, cost in zip(parts, costs, strict=True)
+    ]
     ended = np.concatenate([part.ended for part in parts], axis=1)
     costs = np.concatenate(costs, axis=1)
     steps = parts[0].rewards.shape[1]
