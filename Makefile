@@ -33,6 +33,8 @@ test: $(READY)
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/snakefmt --check Snakefile workflow
+	$(VENV)/bin/lint-imports
+	$(VENV)/bin/mypy
 	$(VENV)/bin/snakemake --lint
 	$(VENV)/bin/snakemake --dry-run --quiet rules -- all
 	OMP_NUM_THREADS=1 $(VENV)/bin/python -m pytest -n 2
@@ -41,20 +43,22 @@ bench: $(READY)
 	$(VENV)/bin/python bench/run.py
 
 # The stamp is older than the lock after an edit or a pull: then pip brings the environment up to date.
-$(READY): requirements.lock
+$(READY): requirements.lock pyproject.toml
 	@$(PYTHON) -c "import sys; sys.exit(sys.version_info[:2] != (3, 11) and \
 	'error: expected Python 3.11, found %d.%d; name one with make PYTHON=...' % sys.version_info[:2])"
 	$(VENV)/bin/python -m pip --version > /dev/null 2>&1 || $(PYTHON) -m venv --clear $(VENV)
 	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check -r requirements.lock
+	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	@touch $@
 
 # Without hashes: torch comes as a different wheel on every kind of machine, and pip checks
 # hashes for all packages of a file or for none.
 lock:
 	rm -rf .venv-lock && $(PYTHON) -m venv .venv-lock
+	.venv-lock/bin/python -m pip install --quiet torch==2.13.0
 	.venv-lock/bin/python -m pip install --quiet -r requirements.in
 	(echo "# Written by make lock from requirements.in. Python 3.11."; \
-	.venv-lock/bin/python -m pip freeze --all | sed 's/+cpu$$//' | grep -v '^pip==') > requirements.lock
+	.venv-lock/bin/python -m pip freeze --all --exclude-editable | sed 's/+cpu$$//' | grep -v '^pip==') > requirements.lock
 	(sed '/- pip:/q' workflow/envs/locked.yaml; sed -n '/==/s/^/      - /p' requirements.lock) > .venv-lock/conda
 	mv .venv-lock/conda workflow/envs/locked.yaml
 	rm -rf .venv-lock

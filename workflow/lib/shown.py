@@ -202,6 +202,17 @@ class Shown:
         worlds = self.plan.worlds_code(experiments_shown(item, self.config))
         return self.plan.code_of("show_item.py", item.module, *worlds)
 
+    # The drive of Figure 13, moving
+
+    @cached_property
+    def film(self) -> list[Experiment]:
+        """The experiments whose world has a film: HighD."""
+        return [one for one in self.plan.learned if one.environment == "highd"][:1]
+
+    def film_settings(self, wildcards: Any) -> dict:
+        """The world that is filmed."""
+        return self.plan.world(self.film[0])
+
     # Claims
 
     @cached_property
