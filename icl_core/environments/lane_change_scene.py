@@ -1,7 +1,7 @@
 """The lane changes that the ExiD world replays, as a Parquet file: one row a change.
 
-All geometry is done when the file is made (`icl_core.demonstrations.exid_scene`), so
-that a step of the world is arithmetic. In each frame a vehicle's place is told by one
+All geometry is done when the file is made (`demonstrations.recordings.exid.scene`), so
+that a step of the world is arithmetic. In each frame a vehicle's place is one
 number, its lateral offset l in metres, to the right positive, and the file says how
 the signed distance d to the target lane's centre line follows from it:
 
@@ -28,7 +28,7 @@ import pyarrow.compute as pc
 from icl_core.artifacts import RECORDED, SIMULATED, SOURCE, read_table, remedy
 from icl_core.errors import InputError
 
-FRAME_RATE = 25.0  # frames a second of all recordings; a step of the world is a frame
+FRAME_RATE = 25.0  # frames per second of all recordings; a step of the world is a frame
 FARTHEST_START = 6.0  # metres; lane changes that start farther from their target are not used
 FRAME_COLUMNS = (
     "lateral",
@@ -61,7 +61,7 @@ class Scene:
     offsets: np.ndarray  # (changes + 1,) where the frames of each begin
     frames: dict[str, np.ndarray]  # each of FRAME_COLUMNS, (frames,)
     source: str
-    view: dict  # see `icl_core.demonstrations.exid_scene`
+    view: dict  # see `demonstrations.recordings.exid.scene`
 
     def __len__(self) -> int:
         return len(self.recording)
@@ -82,7 +82,8 @@ def read_scene(path: str | os.PathLike) -> Scene:
         finite = np.isfinite(frames[name]).all() and len(frames[name]) == lengths.sum()
         _expect(finite, path, f"finite numbers in {name!r}", "undefined ones")
     recording = table["recording"].to_numpy()
-    _expect(np.all(np.diff(recording) >= 0), path, "rows in order of recording", "another order")
+    ordered = bool(np.all(np.diff(recording) >= 0))
+    _expect(ordered, path, "rows in order of recording", "another order")
     metadata = table.schema.metadata or {}
     source = metadata.get(SOURCE, b"").decode()
     _expect(source in (SIMULATED, RECORDED), path, "a source in its metadata", repr(source))

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
-from icl_core.environments.exid_scene import FARTHEST_START, FRAME_RATE, read_scene
+from icl_core.environments.lane_change_scene import FARTHEST_START, FRAME_RATE, read_scene
 from icl_core.environments.world import Axis, EvaluationGrid, World
 from icl_core.errors import InputError
+from icl_core.settings import setting
 
+GYMNASIUM_ID = "icl/ExiD-v0"
 TIME_STEP = 1 / FRAME_RATE  # seconds
 FULL_SCALE = 10.0  # metres from the target line at which the reward has fallen to 0
 VELOCITY_SCALE = 5.0  # m/s
-DISTANCES = ("perpendicular", "authors")
 LARGEST = float(np.finfo(np.float32).max)
 
 
@@ -28,13 +30,23 @@ class ExiD(World):
     after the move, never below 0, and an episode lasts as long as the recorded lane change.
 
     The state is (lane change, frame of it, lateral offset l); how d follows from it is said
-    in `exid_scene`, for the perpendicular distance and for the authors'.
+    in `lane_change_scene`, for the perpendicular distance and for the authors'.
     """
 
-    name = "exid"
-    drawing = "icl_core.environments.exid_drawing"
+    @dataclass(frozen=True)
+    class Settings(World.Settings):
+        """How the distance is measured."""
+
+        distance: str = setting(
+            "perpendicular",
+            "perpendicular: straight across to the target line; authors: with their longitudinal "
+            "part",
+            choices=("perpendicular", "authors"),
+        )
+
     title = "ExiD"
-    gymnasium_id = "icl/ExiD-v0"
+    recorded = True
+    drawing = "icl_core.environments.pictures.exid"
     discount = 0.99
     threshold = 5.0
     horizon = 1000
@@ -58,24 +70,20 @@ class ExiD(World):
         )
     )
 
-    def __init__(self, scene: str | os.PathLike | None = None, distance: str = "perpendicular"):
-        """`scene` is the Parquet file of lane changes, `distance` one of `DISTANCES`."""
+    def __init__(self, settings: Settings | None = None, scene: str | os.PathLike | None = None):
+        given = settings or self.Settings()
+        super().__init__(given)
         if scene is None:
             raise InputError(
-                "setting 'scene' of exid: expected the path of a file of lane changes, found none; "
-                "give one, made e.g. with "
+                "environment exid: expected a scene, the path of a file of lane changes, found "
+                "none; name one, made with "
                 "`snakemake --cores 2 results/paper/recordings/exid/scene.parquet`"
             )
-        if distance not in DISTANCES:
-            raise InputError(
-                f"setting 'distance' of exid: expected {' or '.join(DISTANCES)}, "
-                f"found {distance!r}; choose one"
-            )
         self.scene = read_scene(scene)
-        self.distance = distance
+        self.distance = given.distance
         self.source = self.scene.source
         frames = self.scene.frames
-        self._lateral = frames["lateral" if distance == "perpendicular" else "authors_lateral"]
+        self._lateral = frames["lateral" if self.distance == "perpendicular" else "authors_lateral"]
         self._first = self.scene.offsets[:-1]
         self._steps = np.diff(self.scene.offsets) - 1  # of each lane change
         self._find_starts(scene)

@@ -1,5 +1,6 @@
 """The worlds as Gymnasium environments, one episode at a time or a batch of them.
 
+Importing this module registers every world that is found, without importing any of them. Then
 `gymnasium.make("icl/GridworldA-v0", slip=0.1)` and `gymnasium.make_vec(...)` come
 here; the world's own settings pass through as keyword arguments. An episode is
 truncated at the world's horizon. `info["constraint"]` is the true c(s_t, a_t) of
@@ -13,7 +14,7 @@ mu; the vector environment wants one state for each of its episodes.
 from __future__ import annotations
 
 import importlib
-from typing import Any, ClassVar
+from typing import Any
 
 import gymnasium
 import numpy as np
@@ -22,11 +23,31 @@ from gymnasium.error import ResetNeeded
 from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 
-from icl_core.environments import World, make_world
-from icl_core.environments.drawing import picture
+from icl_core import discovery
+from icl_core.environments import make_world
+from icl_core.environments.world import World
 from icl_core.errors import InputError
 
-RENDER = {"render_modes": ["rgb_array"], "render_fps": 50}
+RENDER: dict[str, Any] = {"render_modes": ["rgb_array"], "render_fps": 50}
+RENDER_BATCH: dict[str, Any] = {**RENDER, "autoreset_mode": AutoresetMode.NEXT_STEP}
+
+
+def register() -> None:
+    """Make every world known to `gymnasium.make`; calling it again changes nothing.
+
+    A world that names no `GYMNASIUM_ID` has the id icl/<name>-v0.
+    """
+    for name in discovery.names(discovery.WORLDS):
+        module = discovery.module_name(discovery.WORLDS, name)
+        identity = discovery.literal(module, "GYMNASIUM_ID", f"icl/{name}-v0")
+        if identity not in gymnasium.registry:
+            gymnasium.register(
+                identity,
+                entry_point=f"{__name__}:{WorldEnv.__name__}",
+                vector_entry_point=f"{__name__}:{WorldVectorEnv.__name__}",
+                max_episode_steps=discovery.literal(module, "horizon"),
+                kwargs={"world": name},
+            )
 
 
 def observation_space(world: World) -> spaces.Box:
@@ -55,11 +76,11 @@ def checked_actions(world: World, actions: np.ndarray, n: int) -> np.ndarray:
     if world.discrete:
         wanted = f"{n} integer{'s' * (n > 1)} from 0 to {world.n_actions - 1}"
         right = actions.shape == shape and actions.dtype.kind in "iu"
-        right = right and np.all((actions >= 0) & (actions < world.n_actions))
+        right = right and bool(np.all((actions >= 0) & (actions < world.n_actions)))
     else:
         wanted = f"{n} x {world.action_size} finite numbers"
         right = actions.shape == shape and actions.dtype.kind in "iuf"
-        right = right and np.all(np.isfinite(actions))
+        right = right and bool(np.all(np.isfinite(actions)))
     if not right:
         found = np.array2string(actions, threshold=8)
         raise InputError(f"actions must be {wanted} in {world.name}, found {found}")
@@ -75,8 +96,12 @@ def _true_values(world: World, states: np.ndarray, actions: np.ndarray) -> np.nd
 
 def _picture(world: World, state: np.ndarray) -> np.ndarray:
     """The state drawn; what drawing needs is imported only now."""
-    importlib.import_module(world.drawing)
-    return picture(world, state)
+    if not world.drawing:
+        raise InputError(
+            f"{world.name} has no picture; write a module with `picture(world, state)` and name it "
+            "in the world's `drawing`"
+        )
+    return importlib.import_module(world.drawing).picture(world, state)
 
 
 def _world(world: World | str, settings: dict[str, Any]) -> World:
@@ -119,7 +144,7 @@ def _steps_allowed(world: World, max_episode_steps: int | None) -> int:
 class WorldEnv(gymnasium.Env[np.ndarray, np.int64 | np.ndarray]):
     """One episode of a world at a time; see the module's docstring."""
 
-    metadata: ClassVar[dict[str, Any]] = RENDER
+    metadata = RENDER
 
     def __init__(self, world: World | str, render_mode: str | None = None, **settings):
         self.world = _world(world, settings)
@@ -137,7 +162,7 @@ class WorldEnv(gymnasium.Env[np.ndarray, np.int64 | np.ndarray]):
             options = {"state": np.asarray(options["state"])[None]}
         self._state = _start(self.world, self.np_random, 1, options)
         self._steps, self._done = 0, False
-        return self._observation(), {}
+        return self._seen(self._state), {}
 
     def step(self, action):
         """Move: observation, reward, terminated, truncated, info with the true constraint."""
@@ -151,7 +176,7 @@ class WorldEnv(gymnasium.Env[np.ndarray, np.int64 | np.ndarray]):
         ended, cut = bool(terminated[0]), self._steps >= self.world.horizon
         self._done = ended or cut
         info = {} if np.isnan(constraint[0]) else {"constraint": float(constraint[0])}
-        return self._observation(), float(reward[0]), ended, cut, info
+        return self._seen(self._state), float(reward[0]), ended, cut, info
 
     def render(self) -> np.ndarray | None:
         """The current state as a picture, (height, width, 3) uint8, in mode "rgb_array"."""
@@ -161,8 +186,8 @@ class WorldEnv(gymnasium.Env[np.ndarray, np.int64 | np.ndarray]):
             raise ResetNeeded("there is no state to draw yet: call reset() before render()")
         return _picture(self.world, self._state[0])
 
-    def _observation(self) -> np.ndarray:
-        return self.world.observe(self._state)[0].copy()  # callers keep what they were given
+    def _seen(self, state: np.ndarray) -> np.ndarray:
+        return self.world.observe(state)[0].copy()  # callers keep what they were given
 
 
 class WorldVectorEnv(gymnasium.vector.VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
@@ -173,7 +198,7 @@ class WorldVectorEnv(gymnasium.vector.VectorEnv[np.ndarray, np.ndarray, np.ndarr
     such a row has no constraint value (`info["_constraint"]` is False there).
     """
 
-    metadata: ClassVar[dict[str, Any]] = {**RENDER, "autoreset_mode": AutoresetMode.NEXT_STEP}
+    metadata = RENDER_BATCH
 
     def __init__(
         self,
@@ -236,3 +261,6 @@ class WorldVectorEnv(gymnasium.vector.VectorEnv[np.ndarray, np.ndarray, np.ndarr
         if self._states is None:
             raise ResetNeeded("there are no states to draw yet: call reset() before render()")
         return tuple(_picture(self.world, state) for state in self._states)
+
+
+register()

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from icl_core.artifacts import atomic
-from icl_core.environments.drawing import BLUE, DARK, GREY, WHITE, picture
-from icl_core.environments.highd import GAP, TIME, HighD, V, X
+from icl_core.environments.pictures import BLUE, DARK, GREY, WHITE
+from icl_core.environments.worlds.highd import GAP, TIME, HighD, V, X
 
 SCALE = 3  # pixels a metre
 MARGIN = 2.0  # metres beside the road
@@ -17,8 +17,7 @@ CAPTION = 16  # pixels below the road in a film
 VERGE, ASPHALT, VEHICLE = (214, 228, 206), (150, 150, 150), (200, 70, 50)
 
 
-@picture.register
-def _(world: HighD, state: np.ndarray) -> np.ndarray:
+def picture(world: HighD, state: np.ndarray) -> np.ndarray:
     """All of the view: start and goal light, the ego blue, others red, a line across the gap."""
     road = world.road_of(state)
     image = _Canvas(road.length, road.width)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
 
 import numpy as np
 
-from icl_core.environments.traffic import Road, Tracks, Traffic, read_scene
+from icl_core.environments.traffic import Places, Road, Tracks, Traffic, read_scene
 from icl_core.environments.world import Axis, EvaluationGrid, World
 from icl_core.errors import InputError
+from icl_core.settings import setting
 
+GYMNASIUM_ID = "icl/HighD-v0"
 MOST_ACCELERATION = 2.0  # m/s^2, either way; an action of 1 asks for it
 GOAL_DISTANCE_SHARE = 0.9  # of the road: the distance to the goal that a failure's -1 stands for
 STOPPED_REWARD = -0.1
@@ -53,10 +56,17 @@ class HighD(World):
     at rest costs 0.1.
     """
 
-    name = "highd"
-    drawing = "icl_core.environments.highd_drawing"
+    @dataclass(frozen=True)
+    class Settings(World.Settings):
+        """How the gap is measured."""
+
+        centre_gap: bool = setting(
+            False, "true: gaps from centre to centre, as in the paper; false: of bumpers"
+        )
+
     title = "HighD"
-    gymnasium_id = "icl/HighD-v0"
+    recorded = True
+    drawing = "icl_core.environments.pictures.highd"
     discount = 0.99
     threshold = 0.1
     horizon = 1000
@@ -73,20 +83,28 @@ class HighD(World):
         )
     )
 
-    def __init__(self, scene: str | os.PathLike | None = None, centre_gap: bool = False):
+    def __init__(self, settings: Settings | None = None, scene: str | os.PathLike | None = None):
+        given = settings or self.Settings()
+        super().__init__(given)
         if scene is None:
             raise InputError(
-                "environment highd: expected the setting 'scene', the path of a scene.parquet, "
-                "found none; name one, made with "
+                "environment highd: expected a scene, the path of a scene.parquet, found none; "
+                "name one, made with "
                 "`snakemake --cores 2 results/paper/recordings/highd/scene.parquet`"
             )
         self.scene = read_scene(scene)
         self.source, self.headway = self.scene.source, self.scene.headway
-        self.centre_gap = centre_gap
+        self.centre_gap = given.centre_gap
         self.time_step = 1.0 / self.scene.frame_rate
         self.tracks = Tracks(self.scene)
         self.traffic = Traffic(self.scene, self.tracks)
         self._describe_egos()
+        self._describe_observations()
+        first = self.tracks.first_row[self.tracks.egos]
+        self._starts = self.as_recorded(np.arange(self.n_egos), np.zeros(self.n_egos), first)
+
+    def _describe_observations(self) -> None:
+        """Their bounds, and the scales by which policies see them."""
         longest = max(road.length for road in self.scene.roads)
         low = np.full(len(FEATURES), -np.inf, dtype=np.float32)
         high = np.full(len(FEATURES), np.inf, dtype=np.float32)
@@ -96,8 +114,6 @@ class HighD(World):
         self._feature_scale = np.ones(len(FEATURES), dtype=np.float32)
         self._feature_scale[:4] = longest, 10.0, FEATURE_SPEED, MOST_ACCELERATION
         self._feature_scale[12:] = FEATURE_GAP
-        first = self.tracks.first_row[self.tracks.egos]
-        self._starts = self.recorded(np.arange(self.n_egos), np.zeros(self.n_egos), first)
 
     def _describe_egos(self) -> None:
         """What the simulation needs of each ego and its road, (egos,)."""
@@ -128,18 +144,20 @@ class HighD(World):
         states = np.stack([ego, time, x, y, v, acc, x, x], axis=1, dtype=np.float64)
         ego = states[:, EGO].astype(np.int64)
         states[:, GAP], states[:, COLLISION] = self.traffic.ahead(
-            self._road[ego],
-            self._first_frame[ego] + states[:, TIME].astype(np.int64),
-            self.tracks.egos[ego],
-            states[:, X],
-            states[:, Y],
-            self._half_length[ego],
-            self._half_lane[ego],
+            Places(
+                road=self._road[ego],
+                frame=self._first_frame[ego] + states[:, TIME].astype(np.int64),
+                own=self.tracks.egos[ego],
+                x=states[:, X],
+                y=states[:, Y],
+                half_length=self._half_length[ego],
+                half_lane=self._half_lane[ego],
+            ),
             self.centre_gap,
         )
         return states
 
-    def recorded(self, ego, time, row) -> np.ndarray:
+    def as_recorded(self, ego, time, row) -> np.ndarray:
         """States (n, 8) of egos that drive as recorded in these rows of the scene."""
         columns = (self.scene.columns[name][row] for name in ("x", "y", "v", "acc"))
         x, y, v, acc = (column.astype(np.float64) for column in columns)
@@ -149,7 +167,7 @@ class HighD(World):
         """States (frames, 8) of an ego on its own track, as long as an episode may last."""
         track = self.tracks.egos[ego]
         time = np.arange(min(self.tracks.rows[track], self.horizon + 1))
-        return self.recorded(np.full(len(time), ego), time, self.tracks.first_row[track] + time)
+        return self.as_recorded(np.full(len(time), ego), time, self.tracks.first_row[track] + time)
 
     def boxes(self, state: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The ego (4,) and the others (k, 4) of one state: centre x and y, length, width."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from icl_core.environments.drawing import BLUE, DARK, GREEN, GREY, WHITE, picture
-from icl_core.environments.exid import ExiD
+from icl_core.environments.pictures import BLUE, DARK, GREEN, GREY, WHITE
+from icl_core.environments.worlds.exid import ExiD
 
 SCALE = 20  # pixels a metre
 WIDTH, HEIGHT = 20.0, 14.0  # metres in view; the target lane's centre line in the middle
@@ -15,8 +15,7 @@ ADVANCE = 1.2  # metres a frame that the markings move, 30 m/s
 TARGET_LANE = (214, 232, 210)
 
 
-@picture.register
-def lane_change_picture(world: ExiD, state: np.ndarray) -> np.ndarray:
+def picture(world: ExiD, state: np.ndarray) -> np.ndarray:
     """The vehicle where d says, target lane green with its centre line, start lane grey."""
     distance = float(world.observe(state[None])[0, 0])
     start = _start_lane(world, state)

@@ -1,4 +1,4 @@
-"""Ant-Constrained and HalfCheetah-Constrained: Gymnasium's robots, kept to z >= -1.
+"""Robots: Gymnasium's, kept to z >= -1.
 
 z is the paper's name for the position along the world's x axis (App. C.2).
 """
@@ -20,7 +20,6 @@ FRAME_SKIP = 5
 TIME_STEP = 0.05  # seconds: FRAME_SKIP steps of the simulation, under the same action
 LIMIT = -1.0  # z at and below which the constraint is violated
 START_NOISE = 0.1
-HEALTHY_HEIGHTS = (0.2, 1.0)  # of Ant's torso, metres
 
 
 class Robot(World):
@@ -34,12 +33,14 @@ class Robot(World):
     positions: ClassVar[int]  # numbers in qpos
     velocities: ClassVar[int]  # numbers in qvel
 
+    drawing = "icl_core.environments.pictures.robot"
     discount = 0.99
     input_resolution = np.array([0.05])  # half of what the grid tells apart
     # Sums of 0.1 in floating point, as the authors' are: 41 nodes are at or below -1.
     grid = EvaluationGrid((Axis("position z", np.arange(-5, 5.05, 0.1), "m"),))
 
-    def __init__(self, threads: int = 1):
+    def __init__(self, settings: World.Settings | None = None, threads: int = 1):
+        super().__init__(settings)
         self.threads = threads
 
     @property
@@ -84,52 +85,3 @@ class Robot(World):
     @abstractmethod
     def _rewards(self, states, torques, next_states) -> np.ndarray:
         """Of a step, (n,)."""
-
-
-class AntConstrained(Robot):
-    """Four legs on a plane; the reward is the distance from the origin, in any direction."""
-
-    name = "ant"
-    title = "Ant-Constrained"
-    gymnasium_id = "icl/AntConstrained-v0"
-    model_file = "ant.xml"
-    threshold = 5.0
-    horizon = 500
-    positions, velocities = 15, 14
-    action_high = np.ones(8, dtype=np.float32)
-    action_low = -action_high
-    observation_high = np.full(29, np.inf, dtype=np.float32)
-    observation_low = -observation_high
-
-    def _start_velocities(self, rng, size):
-        return START_NOISE * rng.standard_normal(size)
-
-    def _rewards(self, states, torques, next_states):
-        x, y, height = next_states[:, :3].T
-        low, high = HEALTHY_HEIGHTS
-        seen = next_states[:, : self.positions + self.velocities]
-        healthy = np.isfinite(seen).all(axis=1) & (low <= height) & (height <= high)
-        return np.hypot(x, y) + healthy - 0.5 * np.sum(torques**2, axis=1)
-
-
-class HalfCheetahConstrained(Robot):
-    """Two legs in a plane; the reward is the speed, forwards or backwards."""
-
-    name = "halfcheetah"
-    title = "HalfCheetah-Constrained"
-    gymnasium_id = "icl/HalfCheetahConstrained-v0"
-    model_file = "half_cheetah.xml"
-    threshold = 15.0
-    horizon = 1000
-    positions, velocities = 9, 9
-    action_high = np.ones(6, dtype=np.float32)
-    action_low = -action_high
-    observation_high = np.full(18, np.inf, dtype=np.float32)
-    observation_low = -observation_high
-
-    def _start_velocities(self, rng, size):
-        return rng.uniform(0, START_NOISE, size=size)
-
-    def _rewards(self, states, torques, next_states):
-        speed = np.abs(next_states[:, 0] - states[:, 0]) / TIME_STEP
-        return speed - 0.1 * np.sum(torques**2, axis=1)

@@ -16,7 +16,7 @@ import mujoco
 import numpy as np
 
 from icl_core.environments.mujoco_batch import capsules, load_model
-from icl_core.environments.robots import LIMIT, Robot
+from icl_core.environments.robot import LIMIT, Robot
 from icl_core.errors import InputError
 
 LIBRARIES = {
@@ -62,6 +62,12 @@ class Rendering:
         homogeneous = np.concatenate([points, np.ones((len(points), 1))], axis=1)
         column, row, depth = self.projection @ homogeneous.T
         return np.stack([column / depth, row / depth], axis=1)
+
+
+def picture(world: Robot, state: np.ndarray) -> np.ndarray:
+    """MuJoCo's rendering, which follows the robot sideways."""
+    _, y, height = View.centre
+    return render(world, state, view=View(centre=(float(state[0]), y, height))).image
 
 
 def render(
