@@ -35,7 +35,7 @@ class Robot(World):
 
     drawing = "icl_core.environments.pictures.robot"
     discount = 0.99
-    input_resolution = np.array([0.05])  # half of what the grid tells apart
+    input_resolution = np.array([0.05])  # half of the grid's spacing
     # Sums of 0.1 in floating point, as the authors' are: 41 nodes are at or below -1.
     grid = EvaluationGrid((Axis("position z", np.arange(-5, 5.05, 0.1), "m"),))
 

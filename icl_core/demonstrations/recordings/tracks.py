@@ -1,15 +1,110 @@
-"""Recordings, tracks and their meta rows: what is checked alike for HighD and ExiD."""
+"""Recordings, tracks and their meta rows: what is alike for HighD and ExiD."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import os
+import re
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 
+from icl_core.artifacts import RECORDED, SIMULATED, SOURCE, write_table
 from icl_core.demonstrations.recordings.csv_tables import CsvFile
+from icl_core.errors import InputError
 
+MARK = "SIMULATED.json"  # beside the CSV files of a simulated recording: how it came about
+PARTS = ("recordingMeta", "tracksMeta", "tracks")  # a recording's three CSV files
+TABLES = ("tracks", "vehicles", "recordings")  # what is read of them
 SIZE_ROOM = 0.02  # [m] sizes may differ by: both files are rounded to centimetres
+
+_NAME = re.compile(rf"(\d+)_({'|'.join(PARTS)})\.csv")
+
+
+def source_of(folder: str | os.PathLike) -> str:
+    """Whether a folder's recordings are simulated, as their mark says, or recorded."""
+    return SIMULATED if (Path(folder) / MARK).is_file() else RECORDED
+
+
+def csv_path(folder: str | os.PathLike, recording: int, part: str) -> Path:
+    """Where one of a recording's three files is written."""
+    return Path(folder) / f"{recording:02d}_{part}.csv"
+
+
+def find_files(
+    folder: str | os.PathLike, wanted: Collection[int] | None, data_set: str
+) -> dict[int, dict[str, Path]]:
+    """{number: {part: path}} of a folder's recordings, or of those that are wanted.
+
+    In the order of numbers; an InputError where one of the three files of a recording is missing.
+    """
+    folder = Path(folder)
+    found: dict[int, dict[str, Path]] = {}
+    for path in sorted(folder.glob("*.csv")):
+        if match := _NAME.fullmatch(path.name):
+            parts = found.setdefault(int(match[1]), {})
+            if match[2] in parts:
+                raise InputError(
+                    f"{path}: expected each recording once, found {parts[match[2]].name} of the "
+                    "same number; delete one of them"
+                )
+            parts[match[2]] = path
+    if not found:
+        what = "no recordings in it" if folder.is_dir() else "no such folder"
+        raise InputError(
+            f"{folder}: expected {data_set}'s files XX_tracks.csv, XX_tracksMeta.csv and "
+            f"XX_recordingMeta.csv, found {what}; name the folder that holds them"
+        )
+    numbers = sorted(found if wanted is None else set(wanted))
+    for number in numbers:
+        _check_complete(folder, number, found)
+    return {number: found[number] for number in numbers}
+
+
+def _check_complete(folder: Path, number: int, found: dict[int, dict[str, Path]]) -> None:
+    if number not in found:
+        there = ", ".join(str(n) for n in sorted(found))
+        raise InputError(
+            f"{folder}: expected recording {number}, found the recordings {there}; "
+            "correct the number or add its files"
+        )
+    for part in PARTS:
+        if part not in found[number]:
+            stem = next(iter(found[number].values())).name.partition("_")[0]
+            raise InputError(
+                f"{folder / f'{stem}_{part}.csv'}: expected all three files of recording "
+                f"{number}, found no such file; add it or remove the recording"
+            )
+
+
+@dataclass(frozen=True)
+class Recordings:
+    """What was read of one or several recordings, sorted by their keys."""
+
+    tracks: pa.Table
+    vehicles: pa.Table
+    recordings: pa.Table
+    source: str  # SIMULATED or RECORDED
+
+
+def joined(parts: Sequence[Mapping[str, pa.Table]], folder: str | os.PathLike) -> Recordings:
+    """The tables of each of a folder's recordings, one below the other."""
+    tables = {
+        name: pa.concat_tables([one[name] for one in parts]).combine_chunks() for name in TABLES
+    }
+    return Recordings(**tables, source=source_of(folder))
+
+
+def write_recordings(folder: str | os.PathLike, read: Recordings, provenance: Mapping) -> None:
+    """Write tracks.parquet, vehicles.parquet and recordings.parquet.
+
+    Their source stands in the schema's metadata.
+    """
+    for name in TABLES:
+        described = getattr(read, name).replace_schema_metadata({SOURCE: read.source.encode()})
+        write_table(Path(folder) / f"{name}.parquet", described, provenance)
 
 
 def recording_row(file: CsvFile, number: int, key: str) -> dict:

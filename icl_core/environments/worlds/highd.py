@@ -47,7 +47,7 @@ class HighD(World):
     Metres and seconds throughout (the authors compute on a canvas of 1000 units). A step is
     a frame of the recording. The ego starts where, when and as fast as the recorded vehicle
     did and keeps its lane; an action u asks for 2u m/s^2. The other vehicles replay their
-    tracks and do not react. The gap g is from bumper to bumper, as highD's `dhw` and the
+    tracks and do not react. The gap g is from bumper to bumper, as HighD's `dhw` and the
     rules of car following have it; `centre_gap` measures it from centre to centre, as the
     paper's caption says, which adds about a vehicle's length.
 

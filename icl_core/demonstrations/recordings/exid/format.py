@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from icl_core.demonstrations.recordings.csv_tables import needed, same
 from icl_core.errors import InputError
 
 LISTS = ";"
@@ -22,72 +23,39 @@ NO_VEHICLE = -1  # an id where there is no such neighbour; DHW, THW and TTC are 
 NO_SPEED_DIFFERENCE = -1000  # leadDV without a leader
 NO_LANELET = -1
 
-PARTS = ("recordingMeta", "tracksMeta", "tracks")
 MAP_FOLDER = Path("maps", "lanelet2")
 
 INT, REAL, TEXT = pa.int32(), pa.float64(), pa.string()
 
 
-def _needed(**columns: pa.DataType) -> pa.Schema:
-    return pa.schema([pa.field(name, kind, nullable=False) for name, kind in columns.items()])
-
-
-def _same(kind: pa.DataType, names: str) -> dict[str, pa.DataType]:
-    return dict.fromkeys(names.split(), kind)
-
-
-RECORDING_META = _needed(
-    **_same(INT, "recordingId locationId"),
-    **_same(REAL, "frameRate speedLimit"),
-    **_same(TEXT, "weekday startTime"),
+RECORDING_META = needed(
+    **same(INT, "recordingId locationId"),
+    **same(REAL, "frameRate speedLimit"),
+    **same(TEXT, "weekday startTime"),
     duration=REAL,
-    **_same(INT, "numTracks numVehicles numVRUs"),
-    **_same(REAL, "latLocation lonLocation xUtmOrigin yUtmOrigin orthoPxToMeter"),
+    **same(INT, "numTracks numVehicles numVRUs"),
+    **same(REAL, "latLocation lonLocation xUtmOrigin yUtmOrigin orthoPxToMeter"),
 )
-TRACKS_META = _needed(
-    **_same(INT, "recordingId trackId initialFrame finalFrame numFrames"),
-    **_same(REAL, "width length"),
+TRACKS_META = needed(
+    **same(INT, "recordingId trackId initialFrame finalFrame numFrames"),
+    **same(REAL, "width length"),
     **{"class": TEXT},
 )
-TRACKS = _needed(
-    **_same(INT, "recordingId trackId frame trackLifetime"),
-    **_same(REAL, "xCenter yCenter heading width length xVelocity yVelocity"),
-    **_same(REAL, "xAcceleration yAcceleration lonVelocity latVelocity"),
-    **_same(REAL, "lonAcceleration latAcceleration traveledDistance"),
-    **_same(TEXT, "latLaneCenterOffset laneWidth laneletId"),
+TRACKS = needed(
+    **same(INT, "recordingId trackId frame trackLifetime"),
+    **same(REAL, "xCenter yCenter heading width length xVelocity yVelocity"),
+    **same(REAL, "xAcceleration yAcceleration lonVelocity latVelocity"),
+    **same(REAL, "lonAcceleration latAcceleration traveledDistance"),
+    **same(TEXT, "latLaneCenterOffset laneWidth laneletId"),
     laneChange=INT,
-    **_same(TEXT, "lonLaneletPos laneletLength"),
-    **_same(REAL, "leadDHW leadDV leadTHW leadTTC"),
-    **_same(INT, "leadId rearId leftLeadId leftRearId"),
+    **same(TEXT, "lonLaneletPos laneletLength"),
+    **same(REAL, "leadDHW leadDV leadTHW leadTTC"),
+    **same(INT, "leadId rearId leftLeadId leftRearId"),
     leftAlongsideId=TEXT,
-    **_same(INT, "rightLeadId rightRearId"),
+    **same(INT, "rightLeadId rightRearId"),
     rightAlongsideId=TEXT,
-    **_same(INT, "odrRoadId odrSectionNo odrLaneId"),
+    **same(INT, "odrRoadId odrSectionNo odrLaneId"),
 )
-
-
-def csv_path(folder: str | os.PathLike, recording: int, part: str) -> Path:
-    """Where one of a recording's three files stands."""
-    return Path(folder) / f"{recording:02d}_{part}.csv"
-
-
-def recording_numbers(folder: str | os.PathLike) -> list[int]:
-    """The numbers of the recordings in a folder; InputError if there are none."""
-    folder = Path(folder)
-    if not folder.is_dir():
-        raise InputError(
-            f"{folder}: expected a folder of ExiD recordings, found no such folder; "
-            "correct the path"
-        )
-    pattern = re.compile(rf"(\d+)_({'|'.join(PARTS)})\.csv")
-    names = [pattern.fullmatch(path.name) for path in folder.iterdir()]
-    numbers = sorted({int(name[1]) for name in names if name})
-    if not numbers:
-        raise InputError(
-            f"{folder}: expected files such as 01_tracks.csv, found none; "
-            "name the folder with ExiD's CSV files"
-        )
-    return numbers
 
 
 def find_map(folder: str | os.PathLike, location: int) -> Path:

@@ -5,15 +5,16 @@ from __future__ import annotations
 import numpy as np
 
 from icl_core.demonstrations.trajectories import Trajectories
-from icl_core.environments.exid import ExiD
+from icl_core.environments.worlds.exid import ExiD
 
 
-def recorded_changes(world: ExiD, n: int, rng: np.random.Generator) -> Trajectories:
-    """n lane changes drawn as the world draws its episodes, (n,), with repetition.
+def replay(world: ExiD, trajectories: int, rng: np.random.Generator) -> Trajectories:
+    """So many lane changes drawn as the world draws its episodes, with repetition.
 
     Actions are the recorded lateral velocities; states and rewards are the world's own
     answer to them, so a stored demonstration can be repeated in it to the last bit.
     """
+    n = trajectories
     states = world.initial_states(rng, n)
     recorded = [world.recorded_actions(int(change)) for change in states[:, 0]]
     lengths = np.array([min(len(actions), world.horizon) for actions in recorded])

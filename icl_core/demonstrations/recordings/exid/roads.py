@@ -8,11 +8,17 @@ right, offsets are positive to the left, y points up.
 
 from __future__ import annotations
 
+import xml.etree.ElementTree as ET
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
+from icl_core.demonstrations.recordings.exid.maps import from_utm, utm_zone
+
+FRAME_RATE = 25
+ZONE = utm_zone(7.0)  # of all simulated locations: the Rhineland, as in the data set
+DEGREE_PLACES = 11  # a micrometre
 LANES = 3
 SPACING = 4.0  # metres between two nodes of a boundary, on the road's middle
 
@@ -28,7 +34,7 @@ class Road:
     start: tuple[float, float]  # the middle of the road where the map begins, local [m]
     lane_width: float
     pieces: tuple[int, ...]  # chords along each lanelet
-    speed_limit: float  # [m/s], told in the recording's meta row
+    speed_limit: float  # [m/s], as the recording's meta row says
     x_utm_origin: float
     y_utm_origin: float
 
@@ -175,3 +181,72 @@ ROADS = (
         5631076.0,
     ),
 )
+
+
+def map_text(road: Road) -> str:
+    """A road as a Lanelet2 map: OpenStreetMap XML as the data set's maps are.
+
+    Each lane boundary of a piece of road is a way; the lanelets on its two sides name the
+    same way and so share its nodes, lanelets behind one another share the two nodes where
+    they meet. Nodes, ways and relations are numbered each for themselves, so that an id
+    alone says nothing: some maps of the data set are like that.
+    """
+    root = ET.Element("osm", version="0.6", generator="icl_core (simulated road)")
+    nodes = int(road.first_nodes[-1]) + 1
+    for boundary in range(LANES + 1):
+        _add_nodes(root, road, boundary, nodes)
+    for boundary in range(LANES + 1):
+        for piece in range(len(road.pieces)):
+            _add_way(root, road, boundary, piece, nodes)
+    for piece in range(len(road.pieces)):
+        for lane in range(LANES):
+            _add_lanelet(root, road, piece, lane)
+    ET.indent(root)
+    return '<?xml version="1.0" encoding="UTF-8"?>\n' + ET.tostring(root, encoding="unicode") + "\n"
+
+
+def _add_nodes(root: ET.Element, road: Road, boundary: int, nodes: int) -> None:
+    offset = (boundary - LANES / 2) * road.lane_width
+    points = road.position(np.arange(nodes) * road.step, np.full(nodes, offset))
+    origin = np.array([road.x_utm_origin, road.y_utm_origin])
+    east, north = (points + origin).T
+    for k, (latitude, longitude) in enumerate(zip(*from_utm(east, north, ZONE), strict=True)):
+        ET.SubElement(
+            root,
+            "node",
+            visible="true",
+            version="1",
+            id=str(boundary * nodes + k + 1),
+            lat=f"{latitude:.{DEGREE_PLACES}f}",
+            lon=f"{longitude:.{DEGREE_PLACES}f}",
+        )
+
+
+def _add_way(root: ET.Element, road: Road, boundary: int, piece: int, nodes: int) -> None:
+    way = ET.SubElement(
+        root, "way", id=str(_way_id(road, boundary, piece)), visible="true", version="1"
+    )
+    for k in range(road.first_nodes[piece], road.first_nodes[piece + 1] + 1):
+        ET.SubElement(way, "nd", ref=str(boundary * nodes + k + 1))
+    outer = boundary in (0, LANES)
+    _tags(way, type="line_thin", subtype="solid" if outer else "dashed")
+
+
+def _add_lanelet(root: ET.Element, road: Road, piece: int, lane: int) -> None:
+    lanelet = ET.SubElement(
+        root, "relation", id=str(road.lanelet_id(piece, lane)), visible="true", version="1"
+    )
+    for role, boundary in (("left", lane + 1), ("right", lane)):
+        ref = str(_way_id(road, boundary, piece))
+        ET.SubElement(lanelet, "member", type="way", ref=ref, role=role)
+    limit = f"{3.6 * road.speed_limit:.0f} km/h"
+    _tags(lanelet, type="lanelet", subtype="highway", one_way="yes", speed_limit=limit)
+
+
+def _way_id(road: Road, boundary: int, piece: int) -> int:
+    return boundary * len(road.pieces) + piece + 1
+
+
+def _tags(element: ET.Element, **tags: str) -> None:
+    for key, value in tags.items():
+        ET.SubElement(element, "tag", k=key, v=value)

@@ -3,16 +3,25 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
 import shapely
 
 from icl_core.artifacts import SOURCE
-from icl_core.demonstrations.centre_line import CentreLine, right_of
-from icl_core.demonstrations.lane_changes import LaneChange, Lanelet, find_lane_changes
-from icl_core.environments.exid_scene import (
+from icl_core.demonstrations.recordings.exid.format import find_map
+from icl_core.demonstrations.recordings.exid.lane_changes import (
+    CentreLine,
+    LaneChange,
+    find_lane_changes,
+    right_of,
+)
+from icl_core.demonstrations.recordings.exid.maps import Lanelet, read_map
+from icl_core.demonstrations.recordings.tracks import source_of
+from icl_core.environments.lane_change_scene import (
     FARTHEST_START,
     FRAME_COLUMNS,
     FRAME_RATE,
@@ -20,24 +29,51 @@ from icl_core.environments.exid_scene import (
     VIEW,
 )
 from icl_core.errors import InputError
+from icl_core.settings import setting
 
 AROUND = 60.0  # metres of map kept around the lane change that is drawn
 
 
-def scene_of_recordings(
-    tracks: pa.Table,
-    recordings: pa.Table,
+@dataclass(frozen=True)
+class Settings:
+    """Which lane changes are used."""
+
+    clear_target: bool = setting(False, "true: only lane changes into an empty lane")
+
+
+def make_scene(
+    tables: Mapping[str, pa.Table], folder: str | os.PathLike, settings: Settings
+) -> pa.Table:
+    """The scene of the recordings that were read from a folder of CSV files, with its maps.
+
+    `tables` are the reader's, by their names.
+    """
+    maps = {
+        one["recording"]: read_map(
+            find_map(folder, one["location"]), one["x_utm_origin"], one["y_utm_origin"]
+        )
+        for one in tables["recordings"].to_pylist()
+    }
+    return scene_of(tables, maps, settings, source_of(folder), str(folder))
+
+
+def scene_of(
+    tables: Mapping[str, pa.Table],
     maps: Mapping[int, Sequence[Lanelet]],
+    settings: Settings,
     source: str,
-    clear_target: bool = False,
     where: str = "the recordings",
 ) -> pa.Table:
-    """Find the lane changes and make their scene; `maps` are by recording."""
+    """Find the lane changes and make their scene; `maps` are by recording.
+
+    `source` is SIMULATED or RECORDED; `where` names the folder in an error.
+    """
+    recordings = tables["recordings"]
     numbers = recordings["recording"].to_pylist()
     for number, rate in zip(numbers, recordings["frame_rate"].to_pylist(), strict=True):
         if rate != FRAME_RATE:
             raise InputError(
-                f"{where}: expected {FRAME_RATE:g} frames a second in recording {number}, "
+                f"{where}: expected {FRAME_RATE:g} frames per second in recording {number}, "
                 f"found {rate:g}; leave the recording out"
             )
         if not maps.get(number):
@@ -45,19 +81,17 @@ def scene_of_recordings(
                 f"{where}: expected a map with lanelets for recording {number}, found none; "
                 "add the map of its location to maps/lanelet2"
             )
-    return make_scene(find_lane_changes(tracks, maps, clear_target), maps, source, where)
+    changes = find_lane_changes(tables["tracks"], maps, settings.clear_target)
+    return scene_of_changes(changes, maps, source, where)
 
 
-def make_scene(
+def scene_of_changes(
     changes: Sequence[LaneChange],
     maps: Mapping[int, Sequence[Lanelet]],
     source: str,
     where: str = "the recordings",
 ) -> pa.Table:
-    """The scene of the usable lane changes, a table of `SCHEMA` with its metadata.
-
-    `source` is "simulated" or "recorded"; `where` names the folder in an error.
-    """
+    """The scene of the usable lane changes, a table of `SCHEMA` with its metadata."""
     described = [(change, {**perpendicular(change), **authors(change)}) for change in changes]
     usable = [(change, frames) for change, frames in described if _starts_near(frames)]
     if not usable:
@@ -67,7 +101,7 @@ def make_scene(
             f"new lanelet, found {f'{len(changes)} from farther away' if changes else 'none'}; "
             "add recordings or check their maps"
         )
-    rows = {name: [frames[name] for _, frames in usable] for name in FRAME_COLUMNS}
+    rows: dict[str, list] = {name: [frames[name] for _, frames in usable] for name in FRAME_COLUMNS}
     kept = [change for change, _ in usable]
     rows["recording"] = [change.recording for change in kept]
     rows["track"] = [change.track for change in kept]

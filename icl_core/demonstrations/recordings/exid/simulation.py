@@ -18,38 +18,42 @@ from importlib import metadata
 from pathlib import Path
 
 from icl_core.artifacts import RECORDED, atomic
-from icl_core.demonstrations.recordings import MARK, source_of
-from icl_core.demonstrations.recordings import exid_format as form
 from icl_core.demonstrations.recordings.csv_tables import write_csv
-from icl_core.demonstrations.recordings.exid_map_writing import map_text
-from icl_core.demonstrations.recordings.exid_roads import ROADS
-from icl_core.demonstrations.recordings.exid_tables import ZONE, recording_tables
-from icl_core.demonstrations.recordings.exid_traffic import drive
+from icl_core.demonstrations.recordings.exid import format as form
+from icl_core.demonstrations.recordings.exid.roads import ROADS, map_text
+from icl_core.demonstrations.recordings.exid.tables import recording_tables
+from icl_core.demonstrations.recordings.tracks import MARK, PARTS, csv_path, source_of
 from icl_core.errors import InputError
 from icl_core.randomness import generator
+from icl_core.settings import setting
 
 
 @dataclass(frozen=True)
-class ExiDSimulationSettings:
+class Settings:
     """How much is simulated; the defaults give about 1,000 single lane changes."""
 
-    recordings: tuple[int, ...] = (1, 5, 30, 61, 75)  # their numbers, XX in the names of files
-    vehicles: int = 280  # in each recording
-    seed: int = 0
+    recordings: tuple[int, ...] = setting(
+        (1, 5, 30, 61, 75),
+        "numbers of the recordings, XX in the names of files",
+        at_least=0,
+        each_once=True,
+    )
+    vehicles: int = setting(280, "vehicles in each recording", at_least=1)
+    seed: int = setting(0, "seed of the drivers", at_least=0)
 
 
-def simulate_exid(
-    folder: str | os.PathLike,
-    settings: ExiDSimulationSettings,
-    progress: Callable[[int], None] | None = None,
+def simulate(
+    folder: str | os.PathLike, settings: Settings, progress: Callable[[int], None] | None = None
 ) -> None:
     """Write the recordings' CSV files, their maps and, beside them, how they came about.
 
-    `progress` is told how many of `simulation_steps(settings)` vehicles have passed. The files
-    appear together at the end, the mark first, lest simulated rows pass for recorded ones.
+    `progress` is given how many of `simulation_steps(settings)` vehicles have passed. The files
+    appear together at the end, the mark first, so that simulated rows cannot pass for recorded
+    ones.
     """
+    from icl_core.demonstrations.recordings.exid.traffic import drive
+
     folder = Path(folder)
-    _check_settings(settings)
     _check_folder(folder)
     with ExitStack() as stack:  # files are renamed in reverse order
         written = set()
@@ -63,28 +67,18 @@ def simulate_exid(
             rng = generator(settings.seed, "exid", recording)
             passed = drive(road, settings.vehicles, rng, _from(progress, k * settings.vehicles))
             for part, table in recording_tables(passed, road, recording).items():
-                write_csv(add(form.csv_path(folder, recording, part)), table)
+                write_csv(add(csv_path(folder, recording, part)), table)
             path = folder / form.MAP_FOLDER / f"{road.location}_simulated.osm"
             if path not in written:
-                add(path).write_text(map_text(road, ZONE), encoding="utf-8")
+                add(path).write_text(map_text(road), encoding="utf-8")
         text = json.dumps(_description(settings), indent=2)
         add(folder / MARK).write_text(text + "\n", encoding="utf-8")
         _remove_others(folder, written)
 
 
-def simulation_steps(settings: ExiDSimulationSettings) -> int:
+def simulation_steps(settings: Settings) -> int:
     """How many vehicles pass in all, for a progress."""
     return len(settings.recordings) * settings.vehicles
-
-
-def _check_settings(settings: ExiDSimulationSettings) -> None:
-    numbers = settings.recordings
-    if settings.vehicles < 1 or not numbers or len(set(numbers)) < len(numbers) or min(numbers) < 0:
-        raise InputError(
-            "simulated ExiD recordings: expected at least one vehicle in each of one or more "
-            f"recordings with different numbers, found {settings.vehicles} in {numbers}; "
-            "correct the configuration"
-        )
 
 
 def _check_folder(folder: Path) -> None:
@@ -98,22 +92,22 @@ def _check_folder(folder: Path) -> None:
 
 def _remove_others(folder: Path, written: set[Path]) -> None:
     """Remove what an earlier simulation with other recordings left."""
-    pattern = re.compile(rf"\d+_({'|'.join(form.PARTS)})\.csv|\d+_simulated\.osm")
+    pattern = re.compile(rf"\d+_({'|'.join(PARTS)})\.csv|\d+_simulated\.osm")
     for place in (folder, folder / form.MAP_FOLDER):
         for path in place.iterdir():
             if pattern.fullmatch(path.name) and path not in written:
                 path.unlink()
 
 
-def _from(progress: Callable | None, done: int) -> Callable[[int], None]:
-    def tell(passed: int) -> None:
+def _from(progress: Callable[[int], None] | None, done: int) -> Callable[[int], None]:
+    def report(passed: int) -> None:
         if progress is not None:
             progress(done + passed)
 
-    return tell
+    return report
 
 
-def _description(settings: ExiDSimulationSettings) -> dict:
+def _description(settings: Settings) -> dict:
     return {
         "format": "ExiD",
         "simulator": {"highway-env": metadata.version("highway-env")},

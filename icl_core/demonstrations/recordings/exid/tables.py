@@ -7,18 +7,21 @@ as it is written.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from icl_core.demonstrations.recordings import exid_format as form
-from icl_core.demonstrations.recordings.exid_neighbours import neighbour_columns
-from icl_core.demonstrations.recordings.exid_roads import LANES, Located, Road
-from icl_core.demonstrations.recordings.exid_traffic import FRAME_RATE, Drive
-from icl_core.demonstrations.recordings.exid_utm import from_utm, utm_zone
+from icl_core.demonstrations.recordings.exid import format as form
+from icl_core.demonstrations.recordings.exid.maps import from_utm
+from icl_core.demonstrations.recordings.exid.roads import FRAME_RATE, LANES, ZONE, Located, Road
+
+if TYPE_CHECKING:  # it needs highway-env
+    from icl_core.demonstrations.recordings.exid.traffic import Drive
 
 PLACES = 5
-ZONE = utm_zone(7.0)  # of all simulated locations: the Rhineland, as in the data set
 
 
 def recording_tables(drive: Drive, road: Road, recording: int) -> dict[str, pa.Table]:
@@ -95,17 +98,22 @@ def _tracks(rows: dict, road: Road, recording: int) -> dict:
         **_motion(rows),
         **_lanelets(rows, located),
     }
-    lane_radius = road.radius - road.turn * road.lane_offset(located.lane)
-    place = road.angle_of(x, y), lane_radius
-    moving = rows["length"], columns["lonVelocity"]
-    neighbours = neighbour_columns(track, rows["frame"], located.lane, *place, *moving)
-    return {**columns, **neighbours}
+    places = _Places(
+        track,
+        rows["frame"],
+        located.lane,
+        angle=road.angle_of(x, y),
+        lane_radius=road.radius - road.turn * road.lane_offset(located.lane),
+        length=rows["length"],
+        speed=columns["lonVelocity"],
+    )
+    return {**columns, **_neighbours(places)}
 
 
 def _motion(rows: dict) -> dict[str, np.ndarray]:
     """Velocity and acceleration, also along and across the vehicle's axis (left positive)."""
     cos, sin = np.cos(rows["heading"]), np.sin(rows["heading"])
-    columns = {}
+    columns: dict[str, np.ndarray] = {}
     for name, x, y in (
         ("Velocity", rows["vx"], rows["vy"]),
         ("Acceleration", rows["ax"], rows["ay"]),
@@ -190,3 +198,101 @@ def _table(columns: dict, schema: pa.Schema) -> pa.Table:
             values = values.cast(pa.int8()) if values.type == pa.bool_() else values
         arrays.append(values.cast(field.type))
     return pa.Table.from_arrays(arrays, schema=schema)
+
+
+@dataclass(frozen=True)
+class _Places:
+    """Where vehicles are along the road, arrays (rows,)."""
+
+    track: np.ndarray
+    frame: np.ndarray
+    lane: np.ndarray
+    angle: np.ndarray  # along the road [rad]
+    lane_radius: np.ndarray  # of the own lane's centre line; times the angle: along that lane
+    length: np.ndarray
+    speed: np.ndarray
+
+
+def _neighbours(places: _Places) -> dict[str, np.ndarray | pa.Array]:
+    """The columns leadDHW to rightAlongsideId, one entry a row.
+
+    Ahead and behind are counted along the arc. In the own lane a neighbour is the next vehicle
+    whose centre is ahead or behind; in a neighbouring lane those whose boxes overlap lengthwise
+    with the own are alongside, and the next that do not are lead and rear.
+    """
+    track, speed = places.track, places.speed
+    slots = _Slots(places.frame)
+    ahead = (
+        slots.differences(places.angle) * places.lane_radius[:, None]
+    )  # metres to each other vehicle
+    halves = (places.length[slots.other] + places.length[:, None]) / 2
+    lanes = slots.differences(places.lane)
+    others = slots.present & (slots.other != np.arange(len(track))[:, None])
+    own = others & (lanes == 0)
+    columns = {
+        "lead": slots.nearest(own & (ahead > 0), ahead),
+        "rear": slots.nearest(own & (ahead < 0), -ahead),
+    }
+    beside = {}
+    for side, step in (("left", 1), ("right", -1)):
+        there = others & (lanes == step)
+        columns[f"{side}Lead"] = slots.nearest(there & (ahead >= halves), ahead)
+        columns[f"{side}Rear"] = slots.nearest(there & (-ahead >= halves), -ahead)
+        numbers = np.where(there & (np.abs(ahead) < halves), track[slots.other], -1)
+        beside[f"{side}AlongsideId"] = pa.array(_joined(numbers), pa.string())
+    lead = columns["lead"]
+    found = {f"{name}Id": np.where(row >= 0, track[row], -1) for name, row in columns.items()}
+    gap = slots.between(ahead - halves, lead)
+    return {**found, **beside, **_headway(gap, speed, speed[lead], lead >= 0)}
+
+
+def _headway(
+    gap: np.ndarray, own: np.ndarray, leader: np.ndarray, led: np.ndarray
+) -> dict[str, np.ndarray]:
+    """Gap from bumper to bumper, speed difference, and the times that they mean."""
+    closing = own - leader
+    with np.errstate(divide="ignore", invalid="ignore"):
+        time_gap = gap / own
+        collision = np.where(closing > 0, gap / closing, -1.0)
+    return {
+        "leadDHW": np.where(led, gap, -1.0),
+        "leadDV": np.where(led, closing, form.NO_SPEED_DIFFERENCE),
+        "leadTHW": np.where(led & (own > 0), time_gap, -1.0),
+        "leadTTC": np.where(led, collision, -1.0),
+    }
+
+
+class _Slots:
+    """Rows of the same frame laid side by side: `other` (rows, slots) are row numbers."""
+
+    def __init__(self, frame: np.ndarray):
+        frame = frame - frame.min()
+        counts = np.bincount(frame)
+        order = np.argsort(frame, kind="stable")
+        slot = np.arange(len(frame)) - np.repeat(np.cumsum(counts) - counts, counts)
+        table = np.full((len(counts), counts.max()), -1, dtype=np.int64)
+        table[frame[order], slot] = order
+        self.other = table[frame]
+        self.present = self.other >= 0
+
+    def differences(self, values: np.ndarray) -> np.ndarray:
+        return values[self.other] - values[:, None]
+
+    def nearest(self, candidates: np.ndarray, distance: np.ndarray) -> np.ndarray:
+        """Row of the nearest candidate of each row, or -1."""
+        slot = np.argmin(np.where(candidates, distance, np.inf), axis=1)
+        rows = np.take_along_axis(self.other, slot[:, None], axis=1)[:, 0]
+        return np.where(candidates.any(axis=1), rows, -1)
+
+    def between(self, values: np.ndarray, row: np.ndarray) -> np.ndarray:
+        """The entry of each row that belongs to another row of its frame."""
+        slot = np.argmax(self.other == row[:, None], axis=1)
+        return np.take_along_axis(values, slot[:, None], axis=1)[:, 0]
+
+
+def _joined(numbers: np.ndarray) -> list[str]:
+    """Each row's numbers as a list in text; "-1" where there is none."""
+    texts = ["-1"] * len(numbers)
+    for row in np.flatnonzero((numbers >= 0).any(axis=1)):
+        texts[row] = form.LISTS.join(str(n) for n in numbers[row] if n >= 0)
+    return texts

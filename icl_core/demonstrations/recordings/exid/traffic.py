@@ -19,9 +19,8 @@ from highway_env.road.road import Road as HighwayRoad
 from highway_env.road.road import RoadNetwork
 from highway_env.vehicle.behavior import IDMVehicle
 
-from icl_core.demonstrations.recordings.exid_roads import LANES, Road
+from icl_core.demonstrations.recordings.exid.roads import FRAME_RATE, LANES, Road
 
-FRAME_RATE = 25
 BEFORE, BEHIND = 90.0, 20.0  # metres driven before and behind the mapped road
 KINDS = ("car", "van", "truck")
 WISHES = {0: 0.04, 1: 0.90, 2: 0.06}  # how many lanes over, with what probability
@@ -81,6 +80,7 @@ class Driver(IDMVehicle):
             route=[("a", "b", character.lane)],
             timer=1.0,
         )
+        self.route: list[tuple[str, str, int]]  # of highway-env's vehicles
         self.arc = arc
         self.character = character
         self.age = 0.0
@@ -143,7 +143,9 @@ def drive(
     road = HighwayRoad(_network(arc), np_random=rng)
     arrivals = np.cumsum(rng.exponential(TRAFFIC_INTERVAL, vehicles))
     waiting = [(arrival, _character(arc, rng)) for arrival in arrivals]
-    characters, numbers, rows, frames = [], {}, [], []
+    characters: list[Character] = []
+    numbers: dict[Driver, int] = {}
+    rows, frames = [], []
     frame = idle = 0
     while waiting or road.vehicles:
         idle += 1
@@ -247,4 +249,4 @@ def _enter(road: HighwayRoad, arc: Road, character: Character) -> Driver | None:
 
 
 def _gone(arc: Road, vehicle: Driver) -> bool:
-    return (arc.angle_of(*vehicle.position) - arc.angle) * arc.radius > BEHIND
+    return bool((arc.angle_of(*vehicle.position) - arc.angle) * arc.radius > BEHIND)

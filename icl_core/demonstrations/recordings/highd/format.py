@@ -11,6 +11,8 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
+from icl_core.demonstrations.recordings.csv_tables import needed, same
+
 NO_VEHICLE = 0  # an id where there is no such neighbour; dhw, thw, ttc are then 0 too
 NO_MINIMUM = -1.0  # minDHW, minTHW, minTTC of a vehicle that never follows one
 NO_LIMIT = -1.0  # speedLimit of a road without one
@@ -18,46 +20,37 @@ LEFTWARD, RIGHTWARD = 1, 2  # drivingDirection
 CAR, TRUCK = "Car", "Truck"  # class
 LISTS = ";"  # separates the numbers of a list
 
-PARTS = ("recordingMeta", "tracksMeta", "tracks")
 ALIASES = {"rightAlsongsideId": "rightAlongsideId"}  # so misspelt in some files
-
-
-def _needed(**columns: pa.DataType) -> pa.Schema:
-    return pa.schema([pa.field(name, kind, nullable=False) for name, kind in columns.items()])
-
-
-def _same(kind: pa.DataType, names: str) -> dict[str, pa.DataType]:
-    return dict.fromkeys(names.split(), kind)
 
 
 INT, REAL, TEXT = pa.int32(), pa.float64(), pa.string()
 
-RECORDING_META = _needed(
+RECORDING_META = needed(
     id=INT,
     frameRate=REAL,
     locationId=INT,
     speedLimit=REAL,
-    **_same(TEXT, "month weekDay startTime"),
-    **_same(REAL, "duration totalDrivenDistance totalDrivenTime"),
-    **_same(INT, "numVehicles numCars numTrucks"),
-    **_same(TEXT, "upperLaneMarkings lowerLaneMarkings"),
+    **same(TEXT, "month weekDay startTime"),
+    **same(REAL, "duration totalDrivenDistance totalDrivenTime"),
+    **same(INT, "numVehicles numCars numTrucks"),
+    **same(TEXT, "upperLaneMarkings lowerLaneMarkings"),
 )
-TRACKS_META = _needed(
+TRACKS_META = needed(
     id=INT,
-    **_same(REAL, "width height"),
-    **_same(INT, "initialFrame finalFrame numFrames"),
+    **same(REAL, "width height"),
+    **same(INT, "initialFrame finalFrame numFrames"),
     **{"class": TEXT},
     drivingDirection=INT,
-    **_same(REAL, "traveledDistance minXVelocity maxXVelocity meanXVelocity"),
-    **_same(REAL, "minDHW minTHW minTTC"),
+    **same(REAL, "traveledDistance minXVelocity maxXVelocity meanXVelocity"),
+    **same(REAL, "minDHW minTHW minTTC"),
     numLaneChanges=INT,
 )
-TRACKS = _needed(
-    **_same(INT, "frame id"),
-    **_same(REAL, "x y width height xVelocity yVelocity xAcceleration yAcceleration"),
-    **_same(REAL, "frontSightDistance backSightDistance dhw thw ttc precedingXVelocity"),
-    **_same(INT, "precedingId followingId leftPrecedingId leftAlongsideId leftFollowingId"),
-    **_same(INT, "rightPrecedingId rightAlongsideId rightFollowingId laneId"),
+TRACKS = needed(
+    **same(INT, "frame id"),
+    **same(REAL, "x y width height xVelocity yVelocity xAcceleration yAcceleration"),
+    **same(REAL, "frontSightDistance backSightDistance dhw thw ttc precedingXVelocity"),
+    **same(INT, "precedingId followingId leftPrecedingId leftAlongsideId leftFollowingId"),
+    **same(INT, "rightPrecedingId rightAlongsideId rightFollowingId laneId"),
 )
 
 

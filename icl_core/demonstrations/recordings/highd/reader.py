@@ -10,25 +10,29 @@ distance grows. A recording of full size (345,588 shuffled rows, 1,020 vehicles,
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Collection, Mapping
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 
-from icl_core.demonstrations.recordings import Recordings, joined
-from icl_core.demonstrations.recordings import highd_checks as checks
-from icl_core.demonstrations.recordings import highd_format as form
 from icl_core.demonstrations.recordings.csv_tables import CsvFile, arrays, table_of
-from icl_core.demonstrations.recordings.spans import (
+from icl_core.demonstrations.recordings.highd import format as form
+from icl_core.demonstrations.recordings.tracks import (
+    SIZE_ROOM,
+    Recordings,
+    Spans,
     check_frames,
+    check_once,
     check_spans,
+    find_files,
+    joined,
     joined_blocks,
+    place_in_meta,
     recording_row,
 )
-from icl_core.errors import InputError
 
+MOVED = 1.0  # [m] beyond which a track's direction is beyond doubt
 RECORDINGS = pa.schema(
     {
         "recording": pa.int32(),
@@ -79,75 +83,33 @@ _COPIED = {
     "thw": "thw",
     "ttc": "ttc",
 }
-_NAME = re.compile(rf"(\d+)_({'|'.join(form.PARTS)})\.csv")
 
 
-def read_highd(folder: str | os.PathLike, recordings: Collection[int] | None = None) -> Recordings:
+def read(folder: str | os.PathLike, numbers: Collection[int] | None = None) -> Recordings:
     """All recordings of a folder, or those of the given numbers; InputError where one is faulty."""
-    return joined(
-        [_recording(number, files) for number, files in _files(folder, recordings).items()], folder
-    )
+    found = find_files(folder, numbers, "HighD")
+    return joined([_recording(number, parts) for number, parts in found.items()], folder)
 
 
-def highd_files(folder: str | os.PathLike, recordings: Collection[int] | None = None) -> list[Path]:
-    """The CSV files that `read_highd` reads, for a provenance."""
-    return [path for files in _files(folder, recordings).values() for path in files.values()]
+def files(folder: str | os.PathLike, numbers: Collection[int] | None = None) -> list[Path]:
+    """The CSV files that `read` reads, for a provenance."""
+    found = find_files(folder, numbers, "HighD")
+    return [path for parts in found.values() for path in parts.values()]
 
 
-def _files(folder: str | os.PathLike, wanted: Collection[int] | None) -> dict[int, dict[str, Path]]:
-    """{number: {part: path}}, in the order of numbers; all three parts of each."""
-    folder = Path(folder)
-    found: dict[int, dict[str, Path]] = {}
-    for path in sorted(folder.glob("*.csv")):
-        if match := _NAME.fullmatch(path.name):
-            parts = found.setdefault(int(match[1]), {})
-            if match[2] in parts:
-                raise InputError(
-                    f"{path}: expected each recording once, found {parts[match[2]].name} of the "
-                    "same number; delete one of them"
-                )
-            parts[match[2]] = path
-    if not found:
-        what = "no recordings in it" if folder.is_dir() else "no such folder"
-        raise InputError(
-            f"{folder}: expected HighD's files XX_tracks.csv, XX_tracksMeta.csv and "
-            f"XX_recordingMeta.csv, found {what}; name the folder that holds them"
-        )
-    numbers = sorted(found if wanted is None else wanted)
-    for number in numbers:
-        _complete(folder, number, found)
-    return {number: found[number] for number in numbers}
-
-
-def _complete(folder: Path, number: int, found: dict[int, dict[str, Path]]) -> None:
-    if number not in found:
-        there = ", ".join(str(n) for n in sorted(found))
-        raise InputError(
-            f"{folder}: expected recording {number}, found the recordings {there}; "
-            "correct the number or add its files"
-        )
-    for part in form.PARTS:
-        if part not in found[number]:
-            stem = next(iter(found[number].values())).name.partition("_")[0]
-            raise InputError(
-                f"{folder / f'{stem}_{part}.csv'}: expected all three files of recording "
-                f"{number}, found no such file; add it or remove the recording"
-            )
-
-
-def _recording(number: int, files: Mapping[str, Path]) -> dict[str, pa.Table]:
-    recording_file = CsvFile(files["recordingMeta"], form.RECORDING_META)
+def _recording(number: int, paths: Mapping[str, Path]) -> dict[str, pa.Table]:
+    recording_file = CsvFile(paths["recordingMeta"], form.RECORDING_META)
     recording = _recording_row(recording_file, number)
-    meta_file = CsvFile(files["tracksMeta"], form.TRACKS_META)
+    meta_file = CsvFile(paths["tracksMeta"], form.TRACKS_META)
     meta = arrays(meta_file.read())
-    checks.check_meta(meta_file, meta)
-    tracks_file = CsvFile(files["tracks"], form.TRACKS, form.ALIASES)
+    _check_meta(meta_file, meta)
+    tracks_file = CsvFile(paths["tracks"], form.TRACKS, form.ALIASES)
     rows = _rows(tracks_file, meta)
     order = np.lexsort((rows["frame"], rows["vehicle"]))
     rows = {name: values[order] for name, values in rows.items()}
     spans = check_frames(tracks_file, rows["vehicle"], rows["frame"], order)
     check_spans(meta_file, meta, spans, "id")
-    checks.check_directions(meta_file, meta, spans, rows["x"])
+    _check_directions(meta_file, meta, spans, rows["x"])
     tracks = {"recording": np.full(len(order), number), **rows}
     return {
         "tracks": table_of(tracks, TRACKS),
@@ -161,7 +123,7 @@ def _rows(file: CsvFile, meta: Mapping[str, np.ndarray]) -> dict[str, np.ndarray
     blocks, start = [], 0
     for batch in file.batches():
         columns = arrays(batch)
-        checks.check_rows(file, columns, meta, start)
+        _check_rows(file, columns, meta, start)
         centres = {
             "x": columns["x"] + columns["width"] / 2,
             "y": columns["y"] + columns["height"] / 2,
@@ -178,7 +140,7 @@ def _rows(file: CsvFile, meta: Mapping[str, np.ndarray]) -> dict[str, np.ndarray
 
 def _recording_row(file: CsvFile, number: int) -> pa.Table:
     row = recording_row(file, number, "id")
-    markings = [checks.markings(file, f"{side}LaneMarkings", row) for side in ("upper", "lower")]
+    markings = [_markings(file, f"{side}LaneMarkings", row) for side in ("upper", "lower")]
     values = (
         number,
         row["locationId"],
@@ -198,3 +160,64 @@ def _vehicles(number: int, meta: Mapping[str, np.ndarray]) -> pa.Table:
     names = ("id", "width", "height", "initialFrame", "finalFrame", "class", "drivingDirection")
     columns = [np.full(len(order), number), *(meta[name][order] for name in names)]
     return table_of(dict(zip(VEHICLES.names, columns, strict=True)), VEHICLES)
+
+
+# What must agree within and between the files. Rows are counted in the order of the file, whatever
+# order the values were sorted into.
+
+
+def _check_meta(file: CsvFile, meta: Mapping[str, np.ndarray]) -> None:
+    """tracksMeta by itself."""
+    check_once(file, meta["id"], "id", "each vehicle once", "delete the second row of this id")
+    for name in ("width", "height"):
+        file.check(meta[name] > 0, name, "a size above 0", "correct the cell")
+    directions = (form.LEFTWARD, form.RIGHTWARD)
+    right = np.isin(meta["drivingDirection"], directions)
+    expected = "1 (to the left) or 2 (to the right)"
+    file.check(right, "drivingDirection", expected, "correct the cell")
+    right = np.isin(meta["class"].astype(str), (form.CAR, form.TRUCK))
+    file.check(right, "class", f"{form.CAR} or {form.TRUCK}", "correct the cell")
+
+
+def _check_rows(
+    file: CsvFile, columns: Mapping[str, np.ndarray], meta: Mapping[str, np.ndarray], start: int
+) -> None:
+    """A block of tracks, its first row the file's `start`: known vehicles with known sizes."""
+    rows = start + np.arange(len(columns["id"]))
+    vehicle, known = place_in_meta(columns["id"], meta["id"])
+    advice = "add its row there or delete its track"
+    file.check(known, "id", "a vehicle that has a row in tracksMeta", advice, rows)
+    for name in ("width", "height"):
+        wanted = meta[name][vehicle]
+        wrong = np.abs(columns[name] - wanted) > SIZE_ROOM
+        if wrong.any():
+            size = wanted[np.argmax(wrong)]
+            expected = f"the size of tracksMeta, {size:g}"
+            file.check(~wrong, name, expected, "make the two files agree", rows)
+    right = (columns["laneId"] >= 0) & (columns["laneId"] <= np.iinfo(np.int16).max)
+    file.check(right, "laneId", "a lane's number", "correct the cell", rows)
+
+
+def _check_directions(
+    file: CsvFile, meta: Mapping[str, np.ndarray], spans: Spans, x: np.ndarray
+) -> None:
+    """tracksMeta's directions against the way in which the vehicles move."""
+    track = np.searchsorted(spans.vehicle, meta["id"])
+    moved = (x[spans.last] - x[spans.first])[track]
+    towards = np.where(moved > 0, form.RIGHTWARD, form.LEFTWARD)
+    wrong = (np.abs(moved) > MOVED) & (meta["drivingDirection"] != towards)
+    if wrong.any():
+        expected = f"{towards[np.argmax(wrong)]}, the way in which the vehicle moves"
+        file.check(~wrong, "drivingDirection", expected, "correct the cell")
+
+
+def _markings(file: CsvFile, column: str, row: Mapping) -> list[float]:
+    """The lane markings of one side from top to bottom."""
+    try:
+        found = [float(part) for part in row[column].split(form.LISTS) if part.strip()]
+    except ValueError:
+        found = []
+    right = len(found) >= 2 and bool(np.all(np.isfinite(found)) and np.all(np.diff(found) > 0))
+    expected = f"two or more growing numbers, separated by {form.LISTS!r}"
+    file.check([right], column, expected, "correct the cell")
+    return found

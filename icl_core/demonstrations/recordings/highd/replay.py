@@ -5,11 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from icl_core.demonstrations.trajectories import Trajectories
-from icl_core.environments.highd import ACC, MOST_ACCELERATION, HighD
+from icl_core.environments.worlds.highd import ACC, MOST_ACCELERATION, HighD
 
 
-def recorded_egos(world: HighD) -> Trajectories:
+def replay(world: HighD, trajectories: int, rng: np.random.Generator) -> Trajectories:
     """One episode for each ego candidate, with what the world would have shown and paid.
+
+    All of them, whatever the number of `trajectories` asked for: nothing is drawn here.
 
     The ego is put on its track in every frame, lane changes included, until the world says
     that the episode is over. The action is the recorded acceleration along the road in the

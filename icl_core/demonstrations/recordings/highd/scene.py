@@ -1,4 +1,4 @@
-"""From the tables of highD recordings to a scene: a window of traffic and who may be the ego.
+"""From the tables of HighD recordings to a scene: a window of traffic and who may be the ego.
 
 As the authors do: of each recording the window of frames that holds most complete
 tracks; in it the vehicles that enter the view where it begins, and no others; as ego
@@ -18,54 +18,67 @@ import numpy as np
 import pyarrow as pa
 
 from icl_core.artifacts import RECORDED, SOURCE, remedy
+from icl_core.demonstrations.recordings.highd import format as form
+from icl_core.demonstrations.recordings.tracks import MARK, TABLES
 from icl_core.environments.traffic import Headway, Road, Scene
 from icl_core.errors import InputError
+from icl_core.settings import setting
 
-LEFTWARDS, RIGHTWARDS = 1, 2  # highD's driving directions
-MARKINGS = {LEFTWARDS: "upper_markings", RIGHTWARDS: "lower_markings"}
+MARKINGS = {form.LEFTWARD: "upper_markings", form.RIGHTWARD: "lower_markings"}
 
 
 @dataclass(frozen=True)
-class SceneSettings:
+class Settings:
     """What is cut out of a recording."""
 
-    window: int = 5000  # frames
-    directions: tuple[int, ...] = (RIGHTWARDS,)
-    entry: float = 0.1  # share of the view, at its beginning, in which a track must begin
-    goal: float = 0.1  # share of the view, at its end, in which an ego's track must end
+    window: int = setting(5000, "frames of a recording that are used", at_least=2)
+    directions: tuple[int, ...] = setting(
+        (form.RIGHTWARD,),
+        "2: who drives to the right, 1: to the left (then turned round)",
+        choices=(form.LEFTWARD, form.RIGHTWARD),
+        each_once=True,
+    )
+    entry: float = setting(
+        0.1, "share of the view, at its beginning, in which a track must begin", above=0, below=1
+    )
+    goal: float = setting(
+        0.1,
+        "share of the view, at its end, in which a driver to learn from must arrive",
+        above=0,
+        below=1,
+    )
 
-    def __post_init__(self):
-        if self.window < 2:
+    def __post_init__(self) -> None:
+        if self.entry + self.goal > 1:
             raise InputError(
-                f"window of a highD scene must be at least 2 frames, found {self.window}"
-            )
-        if not self.directions or not set(self.directions) <= set(MARKINGS):
-            raise InputError(
-                "directions of a highD scene must be some of 1 (leftwards) and 2 (rightwards), "
-                f"found {list(self.directions)}"
-            )
-        if not (self.entry > 0 and self.goal > 0 and self.entry + self.goal <= 1):
-            raise InputError(
-                "entry and goal of a highD scene must be shares of the view, together at most 1, "
-                f"found {self.entry} and {self.goal}"
+                "entry and goal of a HighD scene: expected shares of the view, together at most 1, "
+                f"found {self.entry} and {self.goal}; make one smaller"
             )
 
 
-def build_scene(
-    tracks: pa.Table,
-    vehicles: pa.Table,
-    recordings: pa.Table,
-    settings: SceneSettings | None = None,
-    headway: Headway | None = None,
+def make_scene(
+    tables: Mapping[str, pa.Table], folder: str | os.PathLike, settings: Settings
+) -> pa.Table:
+    """The scene of the recordings that were read from a folder of CSV files.
+
+    `tables` are the reader's, by their names. Of simulated drivers the rule is known: it stands
+    beside their CSV files.
+    """
+    mark = Path(folder, MARK)
+    return scene_of(tables, settings, known_headway(mark) if mark.exists() else None)
+
+
+def scene_of(
+    tables: Mapping[str, pa.Table], settings: Settings, headway: Headway | None = None
 ) -> pa.Table:
     """The scene of all given recordings, to be written with `artifacts.write_table`.
 
-    `tracks`, `vehicles` and `recordings` are the tables that the reader made, checked and
-    sorted. `headway` is the drivers' rule where it is known, that is in simulated traffic.
+    `headway` is the drivers' rule where it is known.
     """
-    settings = settings or SceneSettings()
+    tracks, vehicles, recordings = (tables[name] for name in TABLES)
     rate = _frame_rate(recordings)
-    roads, parts = [], []
+    roads: list[Road] = []
+    parts = []
     for meta in recordings.to_pylist():
         recording = _Recording(meta, tracks, vehicles)
         start = recording.best_window(settings)
@@ -110,14 +123,14 @@ def _frame_rate(recordings: pa.Table) -> float:
     rates = sorted(set(recordings["frame_rate"].to_pylist()))
     if len(rates) != 1:
         raise InputError(
-            "recordings of a highD scene: expected at least one, all of one frame rate, found "
+            "recordings of a HighD scene: expected at least one, all of one frame rate, found "
             f"{', '.join(f'{rate:g} Hz' for rate in rates) or 'no recording'}; "
             "choose recordings that agree"
         )
     return float(rates[0])
 
 
-def _no_ego(recording: int, start: int, settings: SceneSettings) -> InputError:
+def _no_ego(recording: int, start: int, settings: Settings) -> InputError:
     directions = " or ".join(map(str, sorted(set(settings.directions))))
     return InputError(
         f"recording {recording:02d}: expected a vehicle of direction {directions} that is seen "
@@ -128,7 +141,7 @@ def _no_ego(recording: int, start: int, settings: SceneSettings) -> InputError:
 
 
 class _Recording:
-    """One recording's columns in memory, `of_row` telling each track row's vehicle."""
+    """One recording's columns in memory; `of_row` is the vehicle of each row of a track."""
 
     def __init__(self, meta: Mapping, tracks: pa.Table, vehicles: pa.Table):
         self.meta = meta
@@ -154,12 +167,12 @@ class _Recording:
         self.left = float((self.tracks["x"] - half).min(initial=np.inf))
         self.right = float((self.tracks["x"] + half).max(initial=-np.inf))
 
-    def inside(self, start: int, settings: SceneSettings) -> np.ndarray:
+    def inside(self, start: int, settings: Settings) -> np.ndarray:
         """Which vehicles are seen only within the window, (vehicles,) bool."""
         first, last = self.tracks["frame"][self.first_row], self.tracks["frame"][self.last_row]
         return (first >= start) & (last < start + settings.window) & (self.rows > 1)
 
-    def best_window(self, settings: SceneSettings) -> int:
+    def best_window(self, settings: Settings) -> int:
         """The first frame of the window that holds most complete tracks; the earliest of equals."""
         wanted = np.isin(self.vehicles["direction"], settings.directions)
         starts = np.unique(self.tracks["frame"][self.first_row[wanted]])
@@ -169,10 +182,10 @@ class _Recording:
         return int(starts[np.argmax(held)])
 
     def carriageway(
-        self, direction: int, start: int, settings: SceneSettings
+        self, direction: int, start: int, settings: Settings
     ) -> tuple[Road, dict[str, np.ndarray]]:
         """One direction's road and the rows of the vehicles on it, turned towards +x."""
-        forwards = 1 if direction == RIGHTWARDS else -1
+        forwards = 1 if direction == form.RIGHTWARD else -1
         length = self.right - self.left
         x = self.tracks["x"] - self.left if forwards > 0 else self.right - self.tracks["x"]
         entered = x[self.first_row] <= settings.entry * length
@@ -204,7 +217,7 @@ class _Recording:
                 f"recording {self.meta['recording']:02d}: expected two or more lane markings in "
                 f"{MARKINGS[direction]}, found {len(markings)}; correct its recordingMeta.csv"
             )
-        edge = markings[-1] if direction == RIGHTWARDS else markings[0]
+        edge = markings[-1] if direction == form.RIGHTWARD else markings[0]
         return float(edge), tuple(sorted(abs(float(edge) - float(m)) for m in markings))
 
 

@@ -12,32 +12,18 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from highway_env.road.lane import StraightLane
 from highway_env.road.road import Road, RoadNetwork
 from highway_env.vehicle.behavior import IDMVehicle
 
+from icl_core.demonstrations.recordings.highd.simulation import DriverKind
+
 ENTRANCE = 20.0  # [m] from a lane's beginning to where vehicles appear: room for a long truck
 ONE_AHEAD = 150.0  # [m] a driver entering with less than this free adopts the speed ahead
 TOUCH = 0.1  # [m] the gap of vehicles side by side: whoever would follow the other must brake
 RESPONSE = 0.3  # [s] of the steering wheel
-
-
-@dataclass(frozen=True)
-class DriverKind:
-    """Cars or trucks; a pair is the range of a uniform draw, one for each vehicle."""
-
-    name: str  # the "class" of the recordings
-    length: tuple[float, float]  # [m]
-    width: tuple[float, float]  # [m]
-    desired_speed: tuple[float, float]  # [m/s], v0 of the IDM
-    time_gap: tuple[float, float]  # [s], T of the IDM
-    minimum_distance: tuple[float, float]  # [m], s0 of the IDM, bumper to bumper
-    acceleration: float  # [m/s2], a of the IDM
-    braking: float  # [m/s2], b of the IDM
-    changes_lane: bool
 
 
 class Driver(IDMVehicle):
@@ -113,6 +99,8 @@ class Driver(IDMVehicle):
 class SortedRoad(Road):
     """A road along x whose vehicles find their neighbours in sorted lanes."""
 
+    vehicles: list[Driver]
+
     def sort(self) -> None:
         """Note who is on each lane, from back to front; to be called when vehicles have moved."""
         self._lanes = {}
@@ -142,11 +130,18 @@ class SortedRoad(Road):
 class Inflow:
     """Drivers who arrive at random and enter as soon as their lane has room."""
 
-    def __init__(self, road: SortedRoad, kinds, shares, flow: float, rng: np.random.Generator):
-        """`flow` in vehicles a second, over all lanes."""
+    def __init__(
+        self,
+        road: SortedRoad,
+        kinds: Sequence[DriverKind],
+        shares: Sequence[float],
+        flow: float,
+        rng: np.random.Generator,
+    ):
+        """`flow` in vehicles per second, over all lanes."""
         self.road, self.kinds, self.shares, self.flow, self.rng = road, kinds, shares, flow, rng
         self.lanes = list(road.network.lanes_dict())  # from left to right
-        self.waiting = {index: deque() for index in self.lanes}
+        self.waiting: dict[tuple, deque[Driver]] = {index: deque() for index in self.lanes}
         self.time, self.next, self.serial = 0.0, 0.0, 0
 
     def advance(self, dt: float) -> None:
@@ -187,10 +182,11 @@ class Inflow:
 
 
 def straight_road(
-    centres: Sequence[float], widths: Sequence[float], start: float, end: float, rng
+    markings: np.ndarray, ends: tuple[float, float], rng: np.random.Generator
 ) -> SortedRoad:
-    """Lanes along x from `start` to `end`, given from left to right."""
-    network = RoadNetwork()
+    """Lanes along x from one end to the other, between markings given from left to right."""
+    network, (start, end) = RoadNetwork(), ends
+    centres, widths = (markings[1:] + markings[:-1]) / 2, np.diff(markings)
     for y, width in zip(centres, widths, strict=True):
         network.add_lane(
             "0", "1", StraightLane([start, y], [end, y], width=width, speed_limit=None)
@@ -201,14 +197,16 @@ def straight_road(
 
 
 def drive(
-    road: SortedRoad, inflow: Inflow, warm_up: int, frames: int, dt: float, tell: Callable
+    inflow: Inflow, warm_up: int, frames: int, dt: float, report: Callable[[int], None]
 ) -> tuple[np.ndarray, list[Driver]]:
     """Simulate; rows (frame, serial, x, y, vx, vy) of frames 0, ..., frames, and who drove.
 
     What a row says is what the integrator does: from one frame to the next a vehicle moves
     by its velocity times dt.
     """
-    rows, drivers = [], {}
+    road = inflow.road
+    rows: list[tuple[float, ...]] = []
+    drivers: dict[int, Driver] = {}
     for frame in range(-warm_up, frames + 1):
         inflow.advance(dt)
         road.sort()
@@ -218,5 +216,5 @@ def drive(
                 rows.append((frame, v.serial, *v.position, *v.motion))
                 drivers[v.serial] = v
         road.step(dt)
-        tell(frame + warm_up)
+        report(frame + warm_up)
     return np.array(rows, np.float64).reshape(-1, 6), [drivers[k] for k in sorted(drivers)]
