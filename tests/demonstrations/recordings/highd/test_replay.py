@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 
 from icl_core.demonstrations.files import read_demonstrations, write_demonstrations
-from icl_core.demonstrations.highd_expert import recorded_egos
+from icl_core.demonstrations.recordings.highd.replay import replay
 from tests.environments.highd_scenes import LANES, VIEW, Recording, make_highd, random_recording
+
+ANY = 1, np.random.default_rng(0)  # all egos are replayed, whatever is asked for
 
 
 def test_a_hand_made_pair(tmp_path):
@@ -16,7 +18,7 @@ def test_a_hand_made_pair(tmp_path):
     recording.drive(2.0, 25.0, frame=30, acc=0.2)
     recording.drive(40.0, 30.0, frame=30, length=12.0)
     recording.frame_the_view()
-    demonstrations = recorded_egos(make_highd(tmp_path / "s.parquet", recording))
+    demonstrations = replay(make_highd(tmp_path / "s.parquet", recording), *ANY)
     assert len(demonstrations) == 2
     goal = 0.9 * VIEW
     t = (-25 + math.sqrt(25**2 + 2 * 0.2 * (goal - 2.0))) / 0.2
@@ -48,7 +50,7 @@ def test_lane_changes_are_followed(tmp_path):
     recording.drive(40.0, 25.0, lane=1)
     recording.frame_the_view()
     world = make_highd(tmp_path / "s.parquet", recording)
-    gap = recorded_egos(world)[0].states[:, 13]
+    gap = replay(world, *ANY)[0].states[:, 13]
     assert gap[:100] == pytest.approx(24.0, abs=1e-3)
     assert gap[100:200] == pytest.approx(34.0, abs=1e-3)
 
@@ -58,7 +60,7 @@ def test_the_time_limit_cuts_a_slow_driver(tmp_path):
     recording.drive(2.0, 5.0)
     recording.frame_the_view()
     world = make_highd(tmp_path / "s.parquet", recording)
-    demonstrations = recorded_egos(world)
+    demonstrations = replay(world, *ANY)
     assert demonstrations.lengths.tolist() == [1000]
     distance = math.hypot(0.95 * VIEW - (2 + 5 * 40), 4 - 2)
     assert demonstrations.returns[0] == pytest.approx(-distance / (0.9 * VIEW), abs=6e-4)
@@ -71,7 +73,7 @@ def test_a_constant_speed_driver_is_what_the_world_would_do(tmp_path):
     recording.drive(40.0, 30.0, frame=9)
     recording.frame_the_view()
     world = make_highd(tmp_path / "s.parquet", recording)
-    demonstrations = recorded_egos(world)
+    demonstrations = replay(world, *ANY)
     for ego in range(2):
         state = world._starts[[ego]]
         for t in range(demonstrations.lengths[ego]):
@@ -85,7 +87,7 @@ def test_a_constant_speed_driver_is_what_the_world_would_do(tmp_path):
 
 def test_the_file_of_demonstrations_comes_back(tmp_path):
     world = make_highd(tmp_path / "s.parquet", random_recording(np.random.default_rng(2), 30))
-    demonstrations = recorded_egos(world)
+    demonstrations = replay(world, *ANY)
     path = tmp_path / "demonstrations.parquet"
     write_demonstrations(path, demonstrations, world, {})
     found = read_demonstrations(path, world)

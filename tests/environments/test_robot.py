@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from icl_core.environments.robots import AntConstrained, HalfCheetahConstrained
+from icl_core.environments.worlds.ant import AntConstrained
+from icl_core.environments.worlds.halfcheetah import HalfCheetahConstrained
 
 ROBOTS = [AntConstrained, HalfCheetahConstrained]
 ARGUMENTS = {
@@ -278,9 +279,17 @@ def test_a_state_that_explodes_harms_no_other(world):
     assert np.array_equal(moved[[0, 2]], expected[0][[0, 2]]) and np.isfinite(moved).all()
 
 
+def test_nothing_but_the_horizon_ends_an_episode(world):
+    rng = np.random.default_rng(7)
+    states = world.initial_states(rng, 4)
+    for _ in range(100):
+        states, _, ended = world.step(states, rng.normal(size=(4, world.action_size)))
+        assert not ended.any()
+
+
 def test_declarations_need_no_mujoco():
     code = (
-        "import sys; from icl_core.environments.robots import AntConstrained;"
+        "import sys; from icl_core.environments.worlds.ant import AntConstrained;"
         "AntConstrained().true_on_grid; print('mujoco' in sys.modules)"
     )
     answer = subprocess.run(

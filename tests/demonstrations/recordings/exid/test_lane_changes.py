@@ -5,7 +5,7 @@ import pyarrow as pa
 import pytest
 import shapely
 
-from icl_core.demonstrations.lane_changes import (
+from icl_core.demonstrations.recordings.exid.lane_changes import (
     containing_lanelet,
     find_lane_changes,
     side_by_side,

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from icl_core.environments.drawing import BLUE, GREEN, picture
-from icl_core.environments.exid import ExiD
-from icl_core.environments.exid_drawing import SCALE, WIDTH
+from icl_core.environments.pictures import BLUE, GREEN
+from icl_core.environments.pictures.exid import SCALE, WIDTH, picture
+from icl_core.environments.worlds.exid import ExiD
 from tests.demonstrations.made_up_roads import WIDTH as LANE
 from tests.demonstrations.made_up_roads import glide, left_bend, scene_file
 
@@ -15,9 +15,8 @@ LEFT, RIGHT = 0.5 * LANE, 1.5 * LANE
 @pytest.fixture(scope="module")
 def world(tmp_path_factory):
     path = tmp_path_factory.mktemp("scene") / "scene.parquet"
-    return ExiD(
-        scene_file(path, left_bend(300.0), [glide(200, RIGHT, LEFT), glide(200, LEFT, RIGHT)])
-    )
+    vehicles = [glide(200, RIGHT, LEFT), glide(200, LEFT, RIGHT)]
+    return ExiD(scene=scene_file(path, left_bend(300.0), vehicles))
 
 
 def metres(image, colour):

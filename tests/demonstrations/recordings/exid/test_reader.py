@@ -8,44 +8,44 @@ import pytest
 import shapely
 
 from icl_core.artifacts import read_table
-from icl_core.demonstrations.recordings import MARK, write_recordings
-from icl_core.demonstrations.recordings import exid_format as form
-from icl_core.demonstrations.recordings.exid_map import read_map
-from icl_core.demonstrations.recordings.exid_reader import (
+from icl_core.demonstrations.recordings.exid import format as form
+from icl_core.demonstrations.recordings.exid.maps import read_map
+from icl_core.demonstrations.recordings.exid.reader import (
     RECORDINGS,
     SCHEMAS,
     TRACKS,
     VEHICLES,
-    exid_files,
-    read_exid,
+    files,
+    read,
 )
-from icl_core.demonstrations.recordings.exid_simulation import ExiDSimulationSettings, simulate_exid
+from icl_core.demonstrations.recordings.exid.simulation import Settings, simulate
+from icl_core.demonstrations.recordings.tracks import MARK, PARTS, csv_path, write_recordings
 from icl_core.errors import InputError
 
-SETTINGS = ExiDSimulationSettings(recordings=(4, 9), vehicles=4, seed=2)
+SETTINGS = Settings(recordings=(4, 9), vehicles=4, seed=2)
 
 
 @pytest.fixture(scope="module")
 def simulated(tmp_path_factory):
     folder = tmp_path_factory.mktemp("exid")
-    simulate_exid(folder, SETTINGS)
+    simulate(folder, SETTINGS)
     return folder
 
 
 def test_round_trip(simulated, tmp_path):
-    read = read_exid(simulated)
-    assert read.source == "simulated"
-    write_recordings(tmp_path, read, {"code": "x"})
+    got = read(simulated)
+    assert got.source == "simulated"
+    write_recordings(tmp_path, got, {"code": "x"})
     for name, schema in SCHEMAS.items():
         path = tmp_path / f"{name}.parquet"
-        assert read_table(path, schema).equals(getattr(read, name))
+        assert read_table(path, schema).equals(getattr(got, name))
         assert pq.read_schema(path).metadata[b"source"] == b"simulated"
-    rows = read.tracks.to_pylist()
+    rows = got.tracks.to_pylist()
     keys = [(row["recording"], row["track"], row["frame"]) for row in rows]
     assert keys == sorted(set(keys))
     plain = []
     for number in SETTINGS.recordings:
-        with open(form.csv_path(simulated, number, "tracks")) as file:
+        with open(csv_path(simulated, number, "tracks")) as file:
             plain += list(csv.DictReader(file))
     assert len(plain) == len(rows)
     for row, cells in list(zip(rows, plain, strict=True))[::13]:
@@ -67,27 +67,27 @@ def test_round_trip(simulated, tmp_path):
             "length": "length",
         }.items():
             assert row[ours] == pytest.approx(float(cells[theirs]), rel=1e-6)
-    assert read.vehicles.num_rows == 2 * SETTINGS.vehicles
+    assert got.vehicles.num_rows == 2 * SETTINGS.vehicles
 
 
 def test_positions_lie_in_the_lanelets_of_the_map(simulated):
-    read = read_exid(simulated)
-    for recording in read.recordings.to_pylist():
+    got = read(simulated)
+    for recording in got.recordings.to_pylist():
         path = form.find_map(simulated, recording["location"])
         lanelets = read_map(path, recording["x_utm_origin"], recording["y_utm_origin"])
         polygons = {lanelet.id: lanelet.polygon for lanelet in lanelets}
-        rows = [r for r in read.tracks.to_pylist() if r["recording"] == recording["recording"]]
+        rows = [r for r in got.tracks.to_pylist() if r["recording"] == recording["recording"]]
         for row in rows[::11]:
             point = shapely.Point(row["x"], row["y"])
             assert polygons[row["lanelet"]].distance(point) < 1e-4
 
 
 def test_a_choice_of_recordings(simulated):
-    assert read_exid(simulated, [9]).recordings["recording"].to_pylist() == [9]
-    assert [p.name for p in exid_files(simulated, [9])] == [f"09_{part}.csv" for part in form.PARTS]
-    assert len(exid_files(simulated)) == 6
+    assert read(simulated, [9]).recordings["recording"].to_pylist() == [9]
+    assert {p.name for p in files(simulated, [9])} == {f"09_{part}.csv" for part in PARTS}
+    assert len(files(simulated)) == 6
     with pytest.raises(InputError, match="expected recording 5, found the recordings 4, 9"):
-        read_exid(simulated, [5])
+        read(simulated, [5])
 
 
 # A hand-made recording: five vehicles that drive towards the east at 25 m/s.
@@ -123,7 +123,7 @@ def recording(location=2, number=7):
 def write(folder, tables, number=7):
     for part, rows in tables.items():
         names = list(rows[0]) if rows else form.TRACKS.names
-        with open(form.csv_path(folder, number, part), "w", newline="") as file:
+        with open(csv_path(folder, number, part), "w", newline="") as file:
             writer = csv.DictWriter(file, names, lineterminator="\n")
             writer.writeheader()
             writer.writerows(rows)
@@ -136,10 +136,10 @@ def test_hand_made(tmp_path):
         tables[part] = [tables[part][k] for k in rng.permutation(len(tables[part]))]
     tables["tracks"] = [{"more": "x", **row} for row in tables["tracks"]]
     write(tmp_path, tables)
-    read = read_exid(tmp_path)
-    assert read.source == "recorded"
-    assert read.recordings.schema == RECORDINGS and read.tracks.schema == TRACKS
-    assert read.recordings.to_pylist() == [
+    got = read(tmp_path)
+    assert got.source == "recorded"
+    assert got.recordings.schema == RECORDINGS and got.tracks.schema == TRACKS
+    assert got.recordings.to_pylist() == [
         {
             "recording": 7,
             "location": 2,
@@ -149,13 +149,13 @@ def test_hand_made(tmp_path):
             "y_utm_origin": 5640000.25,
         }
     ]
-    assert read.vehicles.schema == VEHICLES
-    assert read.vehicles["track"].to_pylist() == [0, 1, 2, 3, 4]
-    assert read.vehicles["first_frame"].to_pylist() == [0, 1, 0, 3, 2]
-    assert read.vehicles["last_frame"].to_pylist() == [3, 4, 5, 3, 7]
-    assert read.vehicles["length"].to_pylist() == [4, 5, 6, 7, 8]
-    assert read.vehicles["kind"].to_pylist() == ["car"] * 4 + ["truck"]
-    tracks = read.tracks
+    assert got.vehicles.schema == VEHICLES
+    assert got.vehicles["track"].to_pylist() == [0, 1, 2, 3, 4]
+    assert got.vehicles["first_frame"].to_pylist() == [0, 1, 0, 3, 2]
+    assert got.vehicles["last_frame"].to_pylist() == [3, 4, 5, 3, 7]
+    assert got.vehicles["length"].to_pylist() == [4, 5, 6, 7, 8]
+    assert got.vehicles["kind"].to_pylist() == ["car"] * 4 + ["truck"]
+    tracks = got.tracks
     assert tracks["frame"].to_pylist() == [0, 1, 2, 3, 1, 2, 3, 4, *range(6), 3, *range(2, 8)]
     x = 10 * tracks["track"].to_numpy() + tracks["frame"].to_numpy()
     assert tracks["x"].to_numpy() == pytest.approx(x)
@@ -168,7 +168,7 @@ def test_no_lanelet(tmp_path):
     for row, cell in zip(tables["tracks"], ("", "-1", "-1;5"), strict=False):
         row["laneletId"] = cell
     write(tmp_path, tables)
-    assert read_exid(tmp_path).tracks["lanelet"].to_pylist()[:4] == [-1, -1, -1, 100]
+    assert read(tmp_path).tracks["lanelet"].to_pylist()[:4] == [-1, -1, -1, 100]
 
 
 def test_location_0_has_other_sizes_in_its_meta(tmp_path):
@@ -176,30 +176,30 @@ def test_location_0_has_other_sizes_in_its_meta(tmp_path):
     for row in tables["tracksMeta"]:
         row["width"], row["length"] = 9.0, 9.5
     write(tmp_path, tables)
-    vehicles = read_exid(tmp_path).vehicles
+    vehicles = read(tmp_path).vehicles
     assert vehicles["length"].to_pylist() == [4, 5, 6, 7, 8]
     assert vehicles["width"].to_pylist() == pytest.approx([1.8, 1.9, 2.0, 2.1, 2.2])
 
 
 class Fault:
-    """What is done to a part of the recording, and where it must be told."""
+    """What is done to a part of the recording, and where the error must place it."""
 
-    def __init__(self, change, part, line=None, column=None, told=""):
-        self.change, self.part, self.told = change, part, told
+    def __init__(self, change, part, line=None, column=None, words=""):
+        self.change, self.part, self.words = change, part, words
         places = [f"line {line}"] * bool(line) + [f"column {column!r}"] * bool(column)
         self.place = ", ".join(places) + ": " * bool(places)
 
 
-def cell(part, row, column, text, told=""):
-    """A wrong cell, told where it stands; line 1 is the header."""
-    return Fault(lambda rows: rows[row].update({column: text}), part, row + 2, column, told)
+def cell(part, row, column, text, words=""):
+    """A wrong cell, named where it stands; line 1 is the header."""
+    return Fault(lambda rows: rows[row].update({column: text}), part, row + 2, column, words)
 
 
-def rename(part, old, new, told):
+def rename(part, old, new, words):
     def change(rows):
         rows[:] = [{new if k == old else k: v for k, v in row.items()} for row in rows]
 
-    return Fault(change, part, told=told)
+    return Fault(change, part, words=words)
 
 
 FAULTS = {
@@ -228,61 +228,63 @@ FAULTS = {
         lambda rows: rows.append(rows[9]), "tracks", 23, "frame", "a second time"
     ),
     "meta row twice": Fault(lambda rows: rows.append(rows[3]), "tracksMeta", 7, "trackId", "once"),
-    "two recordings": Fault(lambda rows: rows.append(rows[0]), "recordingMeta", 3, told="found 2"),
-    "no rows": Fault(lambda rows: rows.clear(), "tracks", told="at least one row"),
+    "two recordings": Fault(lambda rows: rows.append(rows[0]), "recordingMeta", 3, words="found 2"),
+    "no rows": Fault(lambda rows: rows.clear(), "tracks", words="at least one row"),
 }
 
 
 @pytest.mark.parametrize("fault", FAULTS.values(), ids=FAULTS)
-def test_faults_are_told_by_file_line_and_column(tmp_path, fault):
+def test_faults_are_named_by_file_line_and_column(tmp_path, fault):
     tables = recording()
     fault.change(tables[fault.part])
     write(tmp_path, tables)
-    _check_told(tmp_path, fault.part, fault.place, fault.told)
+    _check_fault(tmp_path, fault.part, fault.place, fault.words)
 
 
 def test_track_without_meta_row(tmp_path):
     tables = recording()
     tables["tracksMeta"].pop(3)
     write(tmp_path, tables)
-    _check_told(tmp_path, "tracks", "line 16, column 'trackId': ", "a row in tracksMeta")
+    _check_fault(tmp_path, "tracks", "line 16, column 'trackId': ", "a row in tracksMeta")
 
 
 def test_meta_row_without_track(tmp_path):
     tables = recording()
     tables["tracks"].pop(14)
     write(tmp_path, tables)
-    _check_told(tmp_path, "tracksMeta", "line 5, column 'trackId': ", "with rows in tracks")
+    _check_fault(tmp_path, "tracksMeta", "line 5, column 'trackId': ", "with rows in tracks")
 
 
-def _check_told(folder, part, place, told):
+def _check_fault(folder, part, place, words):
     with pytest.raises(InputError) as caught:
-        read_exid(folder)
+        read(folder)
     message = str(caught.value)
-    assert message.startswith(f"{form.csv_path(folder, 7, part)}: {place}expected ")
-    assert told in message and "\n" not in message
+    assert message.startswith(f"{csv_path(folder, 7, part)}: {place}expected ")
+    assert words in message and "\n" not in message
 
 
 def test_files_missing(tmp_path):
     with pytest.raises(InputError, match="no such folder"):
-        read_exid(tmp_path / "none")
-    with pytest.raises(InputError, match="files such as 01_tracks"):
-        read_exid(tmp_path)
+        read(tmp_path / "none")
+    with pytest.raises(InputError, match="found no recordings in it"):
+        read(tmp_path)
     write(tmp_path, recording())
-    path = form.csv_path(tmp_path, 7, "tracksMeta")
+    path = csv_path(tmp_path, 7, "tracksMeta")
     path.unlink()
-    with pytest.raises(InputError, match=r"07_tracksMeta\.csv: expected a CSV file, found no such"):
-        read_exid(tmp_path)
+    with pytest.raises(
+        InputError, match=r"07_tracksMeta\.csv: expected all three files of recording 7"
+    ):
+        read(tmp_path)
 
 
 def test_marked_as_simulated(tmp_path):
     write(tmp_path, recording())
     (tmp_path / MARK).write_text("{}")
-    assert read_exid(tmp_path).source == "simulated"
+    assert read(tmp_path).source == "simulated"
 
 
 def test_blocks_of_text_change_nothing(simulated, monkeypatch):
-    whole = read_exid(simulated)
+    whole = read(simulated)
     monkeypatch.setattr("icl_core.demonstrations.recordings.csv_tables.BLOCK", 5000)
-    pieces = read_exid(simulated)
+    pieces = read(simulated)
     assert pieces.tracks.equals(whole.tracks)

@@ -10,18 +10,19 @@ import pytest
 import shapely
 from shapely import affinity
 
-from icl_core.demonstrations.recordings import MARK
-from icl_core.demonstrations.recordings import exid_format as form
-from icl_core.demonstrations.recordings.exid_map import read_map
-from icl_core.demonstrations.recordings.exid_simulation import (
-    ExiDSimulationSettings,
-    simulate_exid,
+from icl_core.demonstrations.recordings.exid import format as form
+from icl_core.demonstrations.recordings.exid.maps import read_map
+from icl_core.demonstrations.recordings.exid.simulation import (
+    Settings,
+    simulate,
     simulation_steps,
 )
+from icl_core.demonstrations.recordings.tracks import MARK, PARTS, csv_path
 from icl_core.errors import InputError
+from icl_core.settings import build
 
-SETTINGS = ExiDSimulationSettings(recordings=(3, 14), vehicles=10, seed=5)
-TINY = ExiDSimulationSettings(recordings=(2,), vehicles=2, seed=1)
+SETTINGS = Settings(recordings=(3, 14), vehicles=10, seed=5)
+TINY = Settings(recordings=(2,), vehicles=2, seed=1)
 # As in the data set's documentation.
 COLUMNS = (
     "recordingId,trackId,frame,trackLifetime,xCenter,yCenter,heading,width,length,xVelocity,"
@@ -38,19 +39,19 @@ LISTS |= {"leftAlongsideId", "rightAlongsideId"}
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("exid")
-    simulate_exid(folder, SETTINGS)
+    simulate(folder, SETTINGS)
     return folder
 
 
 class Recording:
     def __init__(self, folder, number):
-        meta = _rows(form.csv_path(folder, number, "recordingMeta"))
+        meta = _rows(csv_path(folder, number, "recordingMeta"))
         assert len(meta) == 1
         self.meta = {
             k: v if k in ("weekday", "startTime") else float(v) for k, v in meta[0].items()
         }
-        self.tracks_meta = _rows(form.csv_path(folder, number, "tracksMeta"))
-        self.rows = [_numbers(row) for row in _rows(form.csv_path(folder, number, "tracks"))]
+        self.tracks_meta = _rows(csv_path(folder, number, "tracksMeta"))
+        self.rows = [_numbers(row) for row in _rows(csv_path(folder, number, "tracks"))]
         self.tracks = [
             list(rows) for _, rows in itertools.groupby(self.rows, lambda row: row["trackId"])
         ]
@@ -86,11 +87,11 @@ def near(value, room=1e-4):
 
 def test_columns_are_those_of_the_data_set(folder):
     for number in SETTINGS.recordings:
-        header = form.csv_path(folder, number, "tracks").read_text().partition("\n")[0]
+        header = csv_path(folder, number, "tracks").read_text().partition("\n")[0]
         assert header == COLUMNS
-        header = form.csv_path(folder, number, "tracksMeta").read_text().partition("\n")[0]
+        header = csv_path(folder, number, "tracksMeta").read_text().partition("\n")[0]
         assert header == "recordingId,trackId,initialFrame,finalFrame,numFrames,width,length,class"
-        header = form.csv_path(folder, number, "recordingMeta").read_text().partition("\n")[0]
+        header = csv_path(folder, number, "recordingMeta").read_text().partition("\n")[0]
         assert header == (
             "recordingId,locationId,frameRate,speedLimit,weekday,startTime,duration,numTracks,"
             "numVehicles,numVRUs,latLocation,lonLocation,xUtmOrigin,yUtmOrigin,orthoPxToMeter"
@@ -278,9 +279,9 @@ def test_same_seed_same_bytes(tmp_path):
     for name, settings in {
         "one": TINY,
         "two": TINY,
-        "other": ExiDSimulationSettings(recordings=(2,), vehicles=2, seed=2),
+        "other": Settings(recordings=(2,), vehicles=2, seed=2),
     }.items():
-        simulate_exid(tmp_path / name, settings)
+        simulate(tmp_path / name, settings)
     one, two, other = (_contents(tmp_path / name) for name in ("one", "two", "other"))
     assert one == two
     assert one.keys() == other.keys() and one != other
@@ -296,11 +297,11 @@ def test_same_seed_same_bytes(tmp_path):
 
 
 def test_a_recording_does_not_depend_on_its_companions(folder, tmp_path):
-    alone = ExiDSimulationSettings(recordings=(3,), vehicles=10, seed=5)
-    simulate_exid(tmp_path, alone)
-    for part in form.PARTS:
-        path = form.csv_path(tmp_path, 3, part)
-        assert path.read_bytes() == form.csv_path(folder, 3, part).read_bytes()
+    alone = Settings(recordings=(3,), vehicles=10, seed=5)
+    simulate(tmp_path, alone)
+    for part in PARTS:
+        path = csv_path(tmp_path, 3, part)
+        assert path.read_bytes() == csv_path(folder, 3, part).read_bytes()
 
 
 def test_interrupted_it_leaves_nothing(tmp_path):
@@ -309,27 +310,27 @@ def test_interrupted_it_leaves_nothing(tmp_path):
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        simulate_exid(tmp_path, TINY, stop)
+        simulate(tmp_path, TINY, stop)
     assert not _contents(tmp_path)
 
 
 def test_what_an_earlier_simulation_left_goes(tmp_path):
-    simulate_exid(tmp_path, TINY)
-    told = []
-    settings = ExiDSimulationSettings(recordings=(7,), vehicles=1)
-    simulate_exid(tmp_path, settings, told.append)
-    assert {p.name for p in tmp_path.glob("*.csv")} == {f"07_{part}.csv" for part in form.PARTS}
-    assert told[-1] == simulation_steps(settings) == 1
+    simulate(tmp_path, TINY)
+    reported = []
+    settings = Settings(recordings=(7,), vehicles=1)
+    simulate(tmp_path, settings, reported.append)
+    assert {p.name for p in tmp_path.glob("*.csv")} == {f"07_{part}.csv" for part in PARTS}
+    assert reported[-1] == simulation_steps(settings) == 1
 
 
 def test_recorded_files_are_never_written_over(tmp_path):
     (tmp_path / "02_tracks.csv").write_text("the only copy")
     with pytest.raises(InputError, match=r"without SIMULATED\.json; name another folder"):
-        simulate_exid(tmp_path, TINY)
+        simulate(tmp_path, TINY)
     assert (tmp_path / "02_tracks.csv").read_text() == "the only copy"
 
 
 @pytest.mark.parametrize("recordings, vehicles", [((), 1), ((1, 1), 1), ((1,), 0), ((-1,), 1)])
-def test_settings_that_make_no_sense(tmp_path, recordings, vehicles):
-    with pytest.raises(InputError, match="simulated ExiD recordings"):
-        simulate_exid(tmp_path, ExiDSimulationSettings(recordings, vehicles))
+def test_settings_that_make_no_sense(recordings, vehicles):
+    with pytest.raises(InputError, match=r"simulation\.(recordings|vehicles): expected"):
+        build(Settings, {"recordings": recordings, "vehicles": vehicles}, "simulation")

@@ -6,11 +6,11 @@ import sys
 import numpy as np
 import pytest
 
-from icl_core.environments import mujoco_render
-from icl_core.environments.drawing import picture
 from icl_core.environments.mujoco_batch import capsules, posed
-from icl_core.environments.mujoco_render import View, backend, render
-from icl_core.environments.robots import AntConstrained, HalfCheetahConstrained
+from icl_core.environments.pictures import robot as module
+from icl_core.environments.pictures.robot import View, backend, picture, render
+from icl_core.environments.worlds.ant import AntConstrained
+from icl_core.environments.worlds.halfcheetah import HalfCheetahConstrained
 from icl_core.errors import InputError
 
 
@@ -40,7 +40,7 @@ def opengl(world):
     ],
 )
 def test_the_first_library_or_the_wanted_one(monkeypatch, installed, variable, chosen):
-    monkeypatch.setattr(mujoco_render, "_loads", installed.__contains__)
+    monkeypatch.setattr(module, "_loads", installed.__contains__)
     monkeypatch.setenv("MUJOCO_GL", variable)
     assert backend() == chosen
 
@@ -49,14 +49,14 @@ def test_the_first_library_or_the_wanted_one(monkeypatch, installed, variable, c
     ("installed", "variable"), [((), ""), (("libEGL.so.1",), "osmesa"), (("libEGL.so.1",), "off")]
 )
 def test_no_library_is_told_with_what_to_do(monkeypatch, installed, variable):
-    monkeypatch.setattr(mujoco_render, "_loads", installed.__contains__)
+    monkeypatch.setattr(module, "_loads", installed.__contains__)
     monkeypatch.setenv("MUJOCO_GL", variable)
     with pytest.raises(InputError, match=r"needs EGL or OSMesa, found neither.*install one"):
         backend()
 
 
 def test_a_driver_that_fails_is_told_too(monkeypatch, world):
-    monkeypatch.setattr(mujoco_render, "backend", lambda: "osmesa")
+    monkeypatch.setattr(module, "backend", lambda: "osmesa")
     monkeypatch.setitem(sys.modules, "mujoco.osmesa", None)  # importing it now fails
     with pytest.raises(InputError, match=r"working OSMESA, found one that fails.*MUJOCO_GL"):
         render(world, world.simulation.start, size=(32, 20))

@@ -5,12 +5,9 @@ import math
 import numpy as np
 import pytest
 
-from icl_core.demonstrations.recordings import exid_format as form
-from icl_core.demonstrations.recordings.exid_map import read_map
-from icl_core.demonstrations.recordings.exid_map_writing import map_text
-from icl_core.demonstrations.recordings.exid_roads import LANES, ROADS
-from icl_core.demonstrations.recordings.exid_tables import ZONE
-from icl_core.demonstrations.recordings.exid_utm import from_utm
+from icl_core.demonstrations.recordings.exid import format as form
+from icl_core.demonstrations.recordings.exid.maps import from_utm, read_map
+from icl_core.demonstrations.recordings.exid.roads import LANES, ROADS, ZONE, map_text
 from icl_core.errors import InputError
 
 ORIGIN = (350_000.0, 5_640_000.0)

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from icl_core.environments.drawing import BLUE, DARK, picture
-from icl_core.environments.highd import X
-from icl_core.environments.highd_drawing import SCALE, VEHICLE, animate, caption
+from icl_core.environments.pictures import BLUE, DARK
+from icl_core.environments.pictures.highd import SCALE, VEHICLE, animate, caption, picture
+from icl_core.environments.worlds.highd import X
 from tests.environments.highd_scenes import VIEW, Recording, make_highd
 
 

@@ -9,26 +9,27 @@ import numpy as np
 import pytest
 from highway_env.road.road import Road
 
-from icl_core.demonstrations.recordings.highd_format import RECORDING_META, TRACKS, TRACKS_META
-from icl_core.demonstrations.recordings.highd_reader import read_highd
-from icl_core.demonstrations.recordings.highd_simulation import (
-    HighDSimulationSettings,
-    simulate_highd,
+from icl_core.demonstrations.recordings.highd.format import RECORDING_META, TRACKS, TRACKS_META
+from icl_core.demonstrations.recordings.highd.reader import read
+from icl_core.demonstrations.recordings.highd.simulation import (
+    CAR,
+    TRUCK,
+    Settings,
+    simulate,
     simulation_steps,
 )
-from icl_core.demonstrations.recordings.highd_traffic import Driver, straight_road
+from icl_core.demonstrations.recordings.highd.traffic import Driver, straight_road
 from icl_core.errors import InputError
+from icl_core.settings import build
 
-SMOKE = HighDSimulationSettings(
-    frames=200, seed=4, flow=0.7, upstream=100.0, downstream=60.0, warm_up=20.0
-)
+SMOKE = Settings(frames=200, seed=4, flow=0.7, upstream=100.0, downstream=60.0, warm_up=20.0)
 NAMES = ("01_recordingMeta.csv", "01_tracksMeta.csv", "01_tracks.csv")
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     path = tmp_path_factory.mktemp("highd")
-    simulate_highd(path, SMOKE)
+    simulate(path, SMOKE)
     return path
 
 
@@ -62,11 +63,11 @@ def test_columns_stand_in_the_order_of_the_format(folder):
 
 
 def test_what_was_written_is_read(folder, tracks, meta):
-    read = read_highd(folder)
-    assert read.source == "simulated"
-    assert read.vehicles["vehicle"].to_pylist() == sorted(meta)
-    assert read.tracks.num_rows == len(tracks)
-    for row, theirs in zip(read.tracks.to_pylist(), tracks, strict=True):  # both sorted
+    got = read(folder)
+    assert got.source == "simulated"
+    assert got.vehicles["vehicle"].to_pylist() == sorted(meta)
+    assert got.tracks.num_rows == len(tracks)
+    for row, theirs in zip(got.tracks.to_pylist(), tracks, strict=True):  # both sorted
         assert (row["vehicle"], row["frame"]) == (theirs["id"], theirs["frame"])
         assert row["x"] == pytest.approx(theirs["x"] + theirs["width"] / 2, abs=1e-4)
         assert row["y"] == pytest.approx(theirs["y"] + theirs["height"] / 2, abs=1e-5)
@@ -217,7 +218,7 @@ def test_the_mark_tells_settings_seed_and_true_rule(folder):
     told = json.loads((folder / "SIMULATED.json").read_text())
     assert told["seed"] == SMOKE.seed and told["settings"]["frames"] == SMOKE.frames
     car = told["headway_rule"]["Car"]
-    assert tuple(car["time_gap"]) == SMOKE.car.time_gap
+    assert tuple(car["time_gap"]) == CAR.time_gap
     assert car["share"] + told["headway_rule"]["Truck"]["share"] == pytest.approx(1)
     assert sorted(path.name for path in folder.iterdir()) == [*sorted(NAMES), "SIMULATED.json"]
 
@@ -225,9 +226,9 @@ def test_the_mark_tells_settings_seed_and_true_rule(folder):
 def test_same_seed_same_bytes_and_another_seed_others(tmp_path):
     short = replace(SMOKE, frames=10, seed=1, upstream=0.0, warm_up=4.0)
     steps = []
-    simulate_highd(tmp_path / "a", short, steps.append)
-    simulate_highd(tmp_path / "b", short)
-    simulate_highd(tmp_path / "c", replace(short, seed=2))
+    simulate(tmp_path / "a", short, steps.append)
+    simulate(tmp_path / "b", short)
+    simulate(tmp_path / "c", replace(short, seed=2))
     for path in (tmp_path / "a").iterdir():
         assert path.read_bytes() == (tmp_path / "b" / path.name).read_bytes()
     a, c = (tmp_path / name / NAMES[2] for name in "ac")
@@ -236,24 +237,18 @@ def test_same_seed_same_bytes_and_another_seed_others(tmp_path):
 
 
 def test_settings_that_make_no_traffic():
-    for wrong in (
-        {"frames": 0},
-        {"flow": 0.0},
-        {"truck_share": 1.5},
-        {"view": -1.0},
-        {"warm_up": -2.0},
-    ):
+    for wrong in ({"frames": 0}, {"flow": 0.0}, {"truck_share": 1.5}, {"warm_up": -2.0}):
         with pytest.raises(InputError, match=next(iter(wrong))):
-            HighDSimulationSettings(**wrong)
+            build(Settings, wrong, "simulation")
 
 
 # --- the traffic against highway-env itself ---
 
 
 def random_road(rng, n=14):
-    road = straight_road((0.0, 4.0), (4.0, 4.0), -500.0, 500.0, rng)
+    road = straight_road(np.array([-2.0, 2.0, 6.0]), (-500.0, 500.0), rng)
     for serial in range(n):
-        driver = Driver(road, (SMOKE.car, SMOKE.truck)[serial % 3 == 0], rng, serial)
+        driver = Driver(road, (CAR, TRUCK)[serial % 3 == 0], rng, serial)
         index = list(road.network.lanes_dict())[serial % 2]
         position = np.array([rng.uniform(-400, 400), rng.uniform(-1, 5)])
         driver.enter(index, position, rng.uniform(20, 40), 0.04)
@@ -274,10 +269,10 @@ def test_sorted_lanes_find_the_neighbours_that_highway_env_finds(seed):
 def test_a_follower_settles_at_the_gap_of_the_idm():
     """In equilibrium (s0 + v T) / sqrt(1 - (v / v0)^4), bumper to bumper."""
     rng = np.random.default_rng(0)
-    road = straight_road((0.0,), (4.0,), -100.0, 20_000.0, rng)
-    still = replace(SMOKE.car, changes_lane=False)
+    road = straight_road(np.array([-2.0, 2.0]), (-100.0, 20_000.0), rng)
+    still = replace(CAR, changes_lane=False)
     (index,) = road.network.lanes_dict()
-    leader, follower = (Driver(road, kind, rng, 0) for kind in (SMOKE.truck, still))
+    leader, follower = (Driver(road, kind, rng, 0) for kind in (TRUCK, still))
     leader.enter(index, np.array([100.0, 0.0]), leader.wish, 0.04)
     follower.enter(index, np.array([0.0, 0.0]), leader.wish, 0.04)
     road.vehicles = [leader, follower]

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from icl_core.demonstrations.recordings.exid_utm import from_utm, to_utm, utm_zone
+from icl_core.demonstrations.recordings.exid.maps import from_utm, to_utm, utm_zone
 
 
 def test_known_points():

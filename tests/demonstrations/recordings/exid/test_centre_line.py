@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from icl_core.demonstrations.centre_line import CentreLine
+from icl_core.demonstrations.recordings.exid.lane_changes import CentreLine
 
 
 def slow_distance(nodes, point):

@@ -6,9 +6,15 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from icl_core.demonstrations.highd_scene import SceneSettings, build_scene, known_headway
-from icl_core.environments.highd import HighD
+from icl_core import settings
+from icl_core.demonstrations.recordings.highd.scene import (
+    Settings,
+    known_headway,
+    make_scene,
+    scene_of,
+)
 from icl_core.environments.traffic import SCENE_SCHEMA, Headway, read_scene
+from icl_core.environments.worlds.highd import HighD
 from icl_core.errors import InputError
 from tests.environments.highd_scenes import VIEW, Recording, random_recording, save_scene
 
@@ -19,8 +25,8 @@ def whole(table):
     return {int(v): table.filter(pa.array(table["vehicle"].to_numpy() == v)) for v in vehicles}
 
 
-def build(recording, **settings):
-    return build_scene(*recording.tables(), SceneSettings(**settings))
+def build(recording, **changed):
+    return scene_of(recording.tables(), Settings(**changed))
 
 
 def test_a_hand_made_recording():
@@ -64,30 +70,32 @@ def test_the_window_holds_most_complete_tracks():
     """Against a plain count over all windows."""
     rng = np.random.default_rng(4)
     recording = random_recording(rng, 30, both=False)
-    tracks, vehicles, recordings = recording.tables()
-    spans = [(v["first_frame"], v["last_frame"]) for v in vehicles.to_pylist()]
+    tables = recording.tables()
+    spans = [(v["first_frame"], v["last_frame"]) for v in tables["vehicles"].to_pylist()]
     for window in (350, 450, 600):
         held = {
             s: sum(s <= first < last < s + window for first, last in spans)
             for s in sorted({first for first, _ in spans})
         }
         best = max(held, key=lambda s: (held[s], -s))
-        table = build_scene(tracks, vehicles, recordings, SceneSettings(window=window))
+        table = scene_of(tables, Settings(window=window))
         road = json.loads(table.schema.metadata[b"scene"])["roads"][0]
         assert road["first_frame"] == best
         assert table["frame"].to_numpy().min() >= 0 and table["frame"].to_numpy().max() < window
 
 
 def test_rows_of_the_tables_may_come_in_any_order():
-    tracks, vehicles, recordings = random_recording(np.random.default_rng(1), 20).tables()
+    tables = random_recording(np.random.default_rng(1), 20).tables()
+    tracks = tables["tracks"]
     shuffled = tracks.take(np.random.default_rng(2).permutation(len(tracks)))
-    assert build_scene(shuffled, vehicles, recordings) == build_scene(tracks, vehicles, recordings)
+    assert scene_of({**tables, "tracks": shuffled}, Settings()) == scene_of(tables, Settings())
 
 
 def test_several_recordings_make_several_roads(tmp_path):
     first, second = (random_recording(np.random.default_rng(n), 8, n) for n in (1, 2))
-    tables = [pa.concat_tables(pair) for pair in zip(first.tables(), second.tables(), strict=True)]
-    table = build_scene(*tables, SceneSettings(directions=(1, 2)))
+    both = first.tables(), second.tables()
+    tables = {name: pa.concat_tables([one[name] for one in both]) for name in both[0]}
+    table = scene_of(tables, Settings(directions=(1, 2)))
     roads = json.loads(table.schema.metadata[b"scene"])["roads"]
     assert [(r["recording"], r["direction"]) for r in roads] == [(1, 1), (1, 2), (2, 1), (2, 2)]
 
@@ -99,14 +107,13 @@ def test_the_scene_comes_back(tmp_path):
     scene = read_scene(path)
     assert scene.headway == Headway(2.0, 1.5) and scene.frame_rate == 25
     assert scene.source == "simulated" and scene.frames == 5000
-    assert scene.table() == build_scene(
-        *random_recording(np.random.default_rng(5)).tables(), headway=Headway(2.0, 1.5)
-    )
+    tables = random_recording(np.random.default_rng(5)).tables()
+    assert scene.table() == scene_of(tables, Settings(), Headway(2.0, 1.5))
     recorded = random_recording(np.random.default_rng(5), source="recorded")
-    assert HighD(save_scene(path, recorded)).source == "recorded"
+    assert HighD(scene=save_scene(path, recorded)).source == "recorded"
 
 
-def test_no_usable_ego_is_told():
+def test_without_a_usable_ego_there_is_no_scene():
     recording = Recording(17)
     recording.frame_the_view()
     recording.drive(10.0, 30.0, direction=1)
@@ -121,23 +128,24 @@ def test_no_usable_ego_is_told():
         build(recording, directions=(1, 2), window=100)
 
 
-def test_missing_markings_and_mixed_frame_rates_are_told():
-    tracks, vehicles, recordings = random_recording(np.random.default_rng(6)).tables()
+def test_missing_markings_and_mixed_frame_rates_are_refused():
+    tables = random_recording(np.random.default_rng(6)).tables()
+    recordings = tables["recordings"]
     row = recordings.to_pylist()[0]
     bare = pa.Table.from_pylist([{**row, "lower_markings": [4.0]}], recordings.schema)
     with pytest.raises(InputError, match="two or more lane markings in lower_markings, found 1"):
-        build_scene(tracks, vehicles, bare)
+        scene_of({**tables, "recordings": bare}, Settings())
     mixed = pa.Table.from_pylist([row, {**row, "frame_rate": 10.0}], recordings.schema)
     with pytest.raises(InputError, match="all of one frame rate, found 10 Hz, 25 Hz"):
-        build_scene(tracks, vehicles, mixed)
+        scene_of({**tables, "recordings": mixed}, Settings())
 
 
 @pytest.mark.parametrize(
     "wrong", [{"window": 1}, {"directions": (3,)}, {"directions": ()}, {"goal": 0}, {"entry": 0.95}]
 )
-def test_wrong_settings_are_told(wrong):
-    with pytest.raises(InputError, match="of a highD scene must be"):
-        SceneSettings(**wrong)
+def test_wrong_settings_are_refused(wrong):
+    with pytest.raises(InputError, match=next(iter(wrong))):
+        settings.build(Settings, wrong, "scene")
 
 
 def test_the_drivers_rule_is_the_mean_over_kinds(tmp_path):
@@ -153,3 +161,13 @@ def test_the_drivers_rule_is_the_mean_over_kinds(tmp_path):
         path.write_text(text)
         with pytest.raises(InputError, match=r"SIMULATED.json: expected the drivers' rule"):
             known_headway(path)
+
+
+def test_the_rule_of_simulated_drivers_is_found_beside_their_files(tmp_path):
+    tables = random_recording(np.random.default_rng(5)).tables()
+    assert make_scene(tables, tmp_path, Settings()) == scene_of(tables, Settings())
+    kind = {"share": 1.0, "minimum_distance": [2.0, 4.0], "time_gap": [1.0, 2.0]}
+    (tmp_path / "SIMULATED.json").write_text(json.dumps({"headway_rule": {"Car": kind}}))
+    expected = scene_of(tables, Settings(), Headway(3.0, 1.5))
+    found = make_scene(tables, tmp_path, Settings())
+    assert found == expected and found.schema.metadata == expected.schema.metadata

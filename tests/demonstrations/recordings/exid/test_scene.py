@@ -10,25 +10,26 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from icl_core.artifacts import write_table
-from icl_core.demonstrations.exid_scene import (
+from icl_core.demonstrations.recordings.exid.lane_changes import find_lane_changes
+from icl_core.demonstrations.recordings.exid.scene import (
+    Settings,
     authors,
-    make_scene,
     perpendicular,
-    scene_of_recordings,
+    scene_of,
+    scene_of_changes,
 )
-from icl_core.demonstrations.lane_changes import find_lane_changes
-from icl_core.environments.exid_scene import FRAME_COLUMNS, SCHEMA, VIEW, read_scene
+from icl_core.environments.lane_change_scene import FRAME_COLUMNS, SCHEMA, VIEW, read_scene
 from icl_core.errors import InputError
 from tests.demonstrations.made_up_roads import (
     WIDTH,
     drive,
     glide,
     left_bend,
-    recordings_table,
     right_bend,
     road,
     scene_file,
     straight,
+    tables,
     track_table,
 )
 
@@ -154,7 +155,7 @@ def test_the_authors_distance_leaks_along_the_road():
 def test_starts_that_are_too_far_are_left_out_and_none_is_an_error():
     far = road(straight(), lanes=2)
     change = change_on(straight(), glide(N, LEFT, RIGHT))
-    assert make_scene([change], {1: far}, "simulated").num_rows == 1
+    assert scene_of_changes([change], {1: far}, "simulated").num_rows == 1
     shifted = change.target.centre_line + np.array([0, -3.0])
 
     class Far:
@@ -165,22 +166,22 @@ def test_starts_that_are_too_far_are_left_out_and_none_is_an_error():
         class target:
             id, centre_line = 101, shifted
 
-    assert make_scene([change, Far], {1: far}, "simulated").num_rows == 1
+    assert scene_of_changes([change, Far], {1: far}, "simulated").num_rows == 1
     with pytest.raises(
         InputError, match=r"^folder: expected a vehicle .* found 1 from farther away; add"
     ):
-        make_scene([Far], {1: far}, "simulated", "folder")
+        scene_of_changes([Far], {1: far}, "simulated", "folder")
     with pytest.raises(InputError, match=r"^folder: .*found none; add"):
-        make_scene([], {}, "simulated", "folder")
+        scene_of_changes([], {}, "simulated", "folder")
 
 
 def test_recordings_of_another_rate_or_without_a_map_are_refused():
     tracks = track_table([(1, 0, drive(straight(), glide(N, LEFT, RIGHT)))])
     maps = {1: road(straight())}
-    with pytest.raises(InputError, match=r"expected 25 frames a second in recording 1, found 10"):
-        scene_of_recordings(tracks, recordings_table(rate=10.0), maps, "recorded", where="folder")
+    with pytest.raises(InputError, match=r"expected 25 frames per second in recording 1, found 10"):
+        scene_of(tables(tracks, rate=10.0), maps, Settings(), "recorded", "folder")
     with pytest.raises(InputError, match=r"^folder: expected a map .* recording 1, found none"):
-        scene_of_recordings(tracks, recordings_table(), {}, "recorded", where="folder")
+        scene_of(tables(tracks), {}, Settings(), "recorded", "folder")
 
 
 def test_a_scene_is_read_as_it_was_written(tmp_path):
@@ -219,7 +220,7 @@ def faulty(tmp_path, change):
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "words"),
     [
         (lambda t: t.slice(0, 0), "at least one lane change"),
         (lambda t: t.drop_columns(["slope"]), "expected the columns"),
@@ -228,16 +229,16 @@ def faulty(tmp_path, change):
         (lambda t: t.set_column(5, SCHEMA.field("lateral"), [[[1.0]]]), "at least two frames"),
     ],
 )
-def test_a_wrong_file_is_told(tmp_path, change, told):
+def test_a_wrong_file_is_refused(tmp_path, change, words):
     path = faulty(tmp_path, change)
-    with pytest.raises(InputError, match=told) as error:
+    with pytest.raises(InputError, match=words) as error:
         read_scene(path)
     assert str(path) in str(error.value) and "\n" not in str(error.value)
 
 
 def test_the_view_is_json(tmp_path):
     change = change_on(straight(), glide(N, LEFT, RIGHT))
-    table = make_scene([change], {1: road(straight())}, "recorded")
+    table = scene_of_changes([change], {1: road(straight())}, "recorded")
     view = json.loads(table.schema.metadata[VIEW])
     assert np.allclose(view["positions"], change.positions, atol=0.006)
     assert np.allclose(view["target_line"], change.target.centre_line, atol=0.006)
