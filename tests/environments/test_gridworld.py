@@ -67,7 +67,7 @@ def test_constrained_cells():
 @pytest.mark.parametrize("over_all", [False, True])
 @pytest.mark.parametrize("slip", [0.1, 0.5, 1.0])
 def test_slips_are_as_frequent_as_declared(slip, over_all):
-    """In the middle of the grid all eight moves can be told apart by where they lead."""
+    """In the middle of the grid all eight moves are known by where they lead."""
     world = make_world("gridworld-a", slip=slip, slip_over_all=over_all)
     n, action = 40_000, 5
     noise = np.random.default_rng(8).random((n, 1))

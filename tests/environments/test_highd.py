@@ -78,7 +78,7 @@ def roll(world, state, action=0.0):
 
 
 class Reference:
-    """One ego among the rows of a scene, as the paper's appendix tells it."""
+    """One ego among the rows of a scene, as the paper's appendix has it."""
 
     def __init__(self, scene, ego_number):
         lists = {name: column.tolist() for name, column in scene.columns.items()}

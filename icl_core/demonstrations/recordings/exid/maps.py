@@ -72,11 +72,6 @@ class Lanelet:
         apart = np.linalg.norm(self.left[:, None] - self.right[None], axis=-1)
         return (self.left + self.right[apart.argmin(axis=1)]) / 2
 
-    def shared_nodes(self, other: Lanelet) -> int:
-        """How many boundary nodes the two have in common; neighbours side by side: more than 2."""
-        own = {*self.left_nodes, *self.right_nodes}
-        return len(own & {*other.left_nodes, *other.right_nodes})
-
 
 def read_map(
     path: str | os.PathLike, x_utm_origin: float, y_utm_origin: float

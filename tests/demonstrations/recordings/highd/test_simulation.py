@@ -215,11 +215,11 @@ def test_vehicles_enter_and_leave_at_the_ends_of_the_view(tracks, meta):
 
 
 def test_the_mark_tells_settings_seed_and_true_rule(folder):
-    told = json.loads((folder / "SIMULATED.json").read_text())
-    assert told["seed"] == SMOKE.seed and told["settings"]["frames"] == SMOKE.frames
-    car = told["headway_rule"]["Car"]
+    mark = json.loads((folder / "SIMULATED.json").read_text())
+    assert mark["seed"] == SMOKE.seed and mark["settings"]["frames"] == SMOKE.frames
+    car = mark["headway_rule"]["Car"]
     assert tuple(car["time_gap"]) == CAR.time_gap
-    assert car["share"] + told["headway_rule"]["Truck"]["share"] == pytest.approx(1)
+    assert car["share"] + mark["headway_rule"]["Truck"]["share"] == pytest.approx(1)
     assert sorted(path.name for path in folder.iterdir()) == [*sorted(NAMES), "SIMULATED.json"]
 
 
