@@ -101,6 +101,6 @@ def _warnings() -> Iterator[None]:
 
 
 def _pass_on(text: str) -> None:
-    # An attribute of Gymnasium's half_cheetah.xml is going out of use: not the user's to mend.
+    # An attribute of Gymnasium's half_cheetah.xml is going out of use: not the user's to fix.
     if "settotalmass" not in text:
         warnings.warn(f"MuJoCo: {text}", RuntimeWarning, stacklevel=2)

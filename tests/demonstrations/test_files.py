@@ -1,4 +1,4 @@
-"""Demonstrations in Parquet: what is written comes back, and each fault is told."""
+"""Demonstrations in Parquet: what is written comes back, and each fault is refused."""
 
 import re
 
