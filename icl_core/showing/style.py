@@ -8,6 +8,7 @@ from contextlib import contextmanager
 import matplotlib
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.cm import ScalarMappable
 from matplotlib.figure import Figure
 
 COLUMN, PAGE = 3.25, 6.75  # inches: one column, and the width of the text
@@ -103,6 +104,14 @@ def threshold_line(axes: Axes, threshold: float, side: str = "right") -> None:
         fontsize=6,
         color=VERMILION,
     )
+
+
+def colour_bar(
+    figure: Figure, last: Axes, image: ScalarMappable, label: str, width: float = 0.06
+) -> None:
+    """One bar for all panels, beside the last of them and as high as it; `width` in its widths."""
+    bar = figure.colorbar(image, cax=last.inset_axes((1.06, 0, width, 1)), label=label)
+    bar.ax.spines["outline"].set_visible(False)
 
 
 def left_out(axes: Axes, why: str) -> None:

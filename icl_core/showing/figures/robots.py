@@ -16,8 +16,27 @@ from matplotlib.patches import Circle, Patch, Rectangle
 
 from icl_core.environments.robots import LIMIT, Robot
 from icl_core.errors import InputError
-from icl_core.showing.sources import Sources
+from icl_core.measuring.results import Results
+from icl_core.showing.loading import world_as
 from icl_core.showing.style import DARK, PAGE, VERMILION, footer, title
+
+ITEMS = [
+    {
+        "number": 14,
+        "name": "robots",
+        "draw": "robots_figure",
+        "title": "The robots",
+        "caption": (
+            "The robots at their start, and the half of the ground, z at most -1 m, where the "
+            "true constraint value is 1. Both may run to either side: Ant is paid for its "
+            "distance from the start, HalfCheetah for its speed. The picture is the same at "
+            "every scale; without headless OpenGL it is a schematic side view, and says so."
+        ),
+        "category": "Environments",
+        "needs": [],
+        "experiments": ["ant", "halfcheetah"],
+    },
+]
 
 PIXELS = (1000, 540)
 CONSTRAINED, HATCH = "#F2B59B", "////"
@@ -25,14 +44,14 @@ BODY, JOINT = "#B07D3C", "#8A5F28"
 SETTLING = 40  # steps without torque after which both stand still
 
 
-def robots_figure(sources: Sources, experiments: Sequence[str]) -> Figure:
+def robots_figure(results: Results, experiments: Sequence[str]) -> Figure:
     """Each robot at its start, and where its constraint is violated."""
     figure = Figure(figsize=(PAGE, 2.35))
     axes = figure.subplots(1, len(experiments), squeeze=False)[0]
-    states = {name: standing(sources.worlds[name]) for name in experiments}
+    worlds = {name: world_as(results, name, Robot) for name in experiments}
+    states = {name: standing(world) for name, world in worlds.items()}
     note = ""
-    for ax, name in zip(axes, experiments, strict=True):
-        world = sources.worlds[name]
+    for ax, (name, world) in zip(axes, worlds.items(), strict=True):
         title(ax, world.title, rules(world))
         try:
             draw_rendered(ax, world, states[name])
@@ -96,8 +115,9 @@ def draw_schematic(ax: Axes, world: Robot, state: np.ndarray) -> None:
     model = world.simulation.model
     parts = capsules(model, posed(model, state))
     left, right, top = -2.4, 1.4, 1.25
-    area = {"facecolor": CONSTRAINED, "edgecolor": VERMILION, "linewidth": 0, "hatch": HATCH}
-    ax.add_patch(Rectangle((left, 0), LIMIT - left, top, alpha=0.6, **area))
+    area = Rectangle((left, 0), LIMIT - left, top, facecolor=CONSTRAINED, edgecolor=VERMILION)
+    area.set(linewidth=0, hatch=HATCH, alpha=0.6)
+    ax.add_patch(area)
     ax.plot([LIMIT, LIMIT], [0, top], color=VERMILION, linewidth=1.5)
     ax.plot([left, right], [0, 0], color=DARK, linewidth=1)
     for ends, radius in sorted(parts, key=lambda part: -part[0][:, 1].mean()):  # far ones first
@@ -110,12 +130,14 @@ def draw_schematic(ax: Axes, world: Robot, state: np.ndarray) -> None:
 
 def _draw_part(ax: Axes, ends: np.ndarray, radius: float) -> None:
     """A capsule from the side: a strip with a disc at either end."""
-    look = {"facecolor": BODY, "edgecolor": JOINT, "linewidth": 0.4}
     along = ends[1] - ends[0]
     length = float(np.hypot(*along))
     if length > 0:
         across = radius * np.array([-along[1], along[0]]) / length
         corners = np.array([ends[0] + across, ends[1] + across, ends[1] - across, ends[0] - across])
-        ax.fill(*corners.T, zorder=3, **look)
+        x, y = corners.T
+        ax.fill(x, y, facecolor=BODY, edgecolor=JOINT, linewidth=0.4, zorder=3)
     for end in ends:
-        ax.add_patch(Circle(end, radius, zorder=3, **look))
+        disc = Circle((end[0], end[1]), radius, facecolor=BODY, edgecolor=JOINT, zorder=3)
+        disc.set_linewidth(0.4)
+        ax.add_patch(disc)

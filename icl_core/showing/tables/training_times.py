@@ -4,11 +4,38 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from icl_core.measuring.results import Results
 from icl_core.measuring.times import Time, training_time
-from icl_core.showing.naming import METHODS
-from icl_core.showing.paper_values import MINUTES
-from icl_core.showing.save import Table, markdown_rows
-from icl_core.showing.sources import Sources, seeds
+from icl_core.showing.paper import MINUTES
+from icl_core.showing.save import Table
+from icl_core.tables import counted, markdown_rows
+
+ITEMS = [
+    {
+        "number": 12,
+        "name": "training-times",
+        "draw": "training_times_table",
+        "title": "Training times",
+        "caption": (
+            "Training times: CPU time of all jobs of a method on an environment, from the "
+            "benchmark records that Snakemake keeps, divided by the number of seeds that train "
+            "together; the paper's times, which were taken on other machines; and how many times "
+            "as long the paper's took."
+        ),
+        "category": "Settings and times",
+        "needs": ["job_time", "iteration_time"],
+        "experiments": [
+            "gridworld-a",
+            "gridworld-b",
+            "cartpole-mr",
+            "cartpole-mid",
+            "highd",
+            "ant",
+            "halfcheetah",
+            "exid",
+        ],
+    },
+]
 
 COLUMNS = (
     *("experiment", "method", "seeds", "cpu_seconds_per_seed", "wall_seconds_per_seed"),
@@ -16,19 +43,19 @@ COLUMNS = (
 )
 
 
-def training_times_table(sources: Sources, experiments: Sequence[str]) -> Table:
+def training_times_table(results: Results, experiments: Sequence[str]) -> Table:
     """A row per environment and method, the paper's time beside ours."""
     times = {
         (name, method): found
         for name in experiments
-        for method in METHODS
-        if (found := training_time(sources, name, method))
+        for method in results.methods
+        if (found := training_time(results, name, method))
     }
     rows = tuple(
         (*key, time.seeds, *time.per_seed, *_compared(key, time)) for key, time in times.items()
     )
-    names = {name: sources.worlds[name].title for name in experiments}
-    return Table(COLUMNS, rows, _markdown(times, names, sources.scale))
+    names = {name: results.worlds[name].title for name in experiments}
+    return Table(COLUMNS, rows, _markdown(results, times, names))
 
 
 def _compared(key: tuple[str, str], time: Time) -> tuple:
@@ -37,7 +64,9 @@ def _compared(key: tuple[str, str], time: Time) -> tuple:
     return 60 * MINUTES[key], 60 * MINUTES[key] / time.per_seed[0]
 
 
-def _markdown(times: Mapping[tuple[str, str], Time], names: Mapping[str, str], scale: str) -> str:
+def _markdown(
+    results: Results, times: Mapping[tuple[str, str], Time], names: Mapping[str, str]
+) -> str:
     head = ["Environment", "Method", "Ours, CPU per seed", "Paper", "Paper / ours"]
     lines = [head, ["---", "---", "---:", "---:", "---:"]]
     for (name, method), time in times.items():
@@ -46,19 +75,19 @@ def _markdown(times: Mapping[tuple[str, str], Time], names: Mapping[str, str], s
         lines.append(
             [
                 names[name],
-                METHODS[method],
+                results.title(method),
                 duration(time.per_seed[0]),
                 duration(60 * minutes) if minutes else "-",
                 f"{ratio:,.0f}" if ratio else "-",
             ]
         )
     table = markdown_rows(lines)
-    return f"# Training times\n\n{table}\n\n{_notes(times.values(), scale)}\n"
+    return f"# Training times\n\n{table}\n\n{_notes(times.values(), results.scale)}\n"
 
 
 def _notes(times: Iterable[Time], scale: str) -> str:
     counts = sorted({time.seeds for time in times})
-    runs = " or ".join(seeds(count) for count in counts) or "no seeds"
+    runs = " or ".join(counted(count, "seed") for count in counts) or "no seeds"
     sketch = "" if scale == "paper" else " At this scale our runs are shorter than the paper's."
     return (
         f"Scale of our run: {scale}.{sketch} Ours: CPU time of all jobs of a method, as Snakemake "

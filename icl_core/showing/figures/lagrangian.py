@@ -9,52 +9,79 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from icl_core.artifacts import read_table
+from icl_core.environments.gridworld import Gridworld
 from icl_core.learning.logs import ADJUSTMENT_SCHEMA
 from icl_core.measuring.metrics import constraint_error
+from icl_core.measuring.results import Results
 from icl_core.measuring.statistics import mean_and_std
-from icl_core.showing.catalogue.item import ADJUSTMENTS
-from icl_core.showing.grid_maps import colour_bar, draw_map, label, outline
-from icl_core.showing.loading import recovered_constraints
-from icl_core.showing.sources import Sources
+from icl_core.showing.loading import recovered_constraints, world_as
+from icl_core.showing.maps import draw_map, label, outline
 from icl_core.showing.style import (
     BLUE,
     CONSTRAINT_MAP,
     VERMILION,
+    colour_bar,
     footer,
     panels,
     plus_minus,
     title,
 )
 
+ITEMS = [
+    {
+        "number": 7,
+        "name": "lagrangian",
+        "draw": "lagrangian_figure",
+        "title": "Adjustment by a Lagrange multiplier",
+        "caption": (
+            "Constraint adjustment with a Lagrange multiplier in place of the penalty, Gridworld "
+            "(A). In turns, the multiplier takes a step along J_E(c) - beta, held at zero or "
+            "above, and the constraint a step on J_mix(c) - multiplier (J_E(c) - beta), with the "
+            "data, the weights and the bound on far agents that ICL has. First: recovered "
+            "constraint, mean over seeds. Second: the multiplier of one seed over all adjustment "
+            "steps of all iterations; band: its least and greatest value within each of 400 "
+            "spans. Third and fourth: the share of demonstrations whose discounted constraint "
+            "value is at most beta, for the Lagrangian and for ICL; faint: each seed, bold: "
+            "their mean. Both run all iterations."
+        ),
+        "category": "Variations of ICL",
+        "needs": ["constraint:method=icl", "adjustment:method=icl"],
+        "experiments": ["gridworld-a-lagrangian", "gridworld-a-all-iterations"],
+        "method": "icl",
+        "fewest": 2,
+    },
+]
+
 POINTS = 400  # of a curve: more than a printed panel can show
 
 
-def lagrangian_figure(sources: Sources, experiments: Sequence[str]) -> Figure:
+def lagrangian_figure(results: Results, experiments: Sequence[str]) -> Figure:
     """Mean constraint, multiplier of one seed, and satisfied demonstrations of both methods."""
     ours = experiments[0]
     figure, axes = panels(4, height=1.9, width_ratios=[1.0, 1.15, 1.15, 1.15])
-    runs = recovered_constraints(sources, ours)["icl"]
-    _draw_constraint(figure, axes[0, 0], sources.worlds[ours], runs)
-    logs = {name: adjustment_log(sources, name) for name in experiments}
+    runs = recovered_constraints(results, ours)["icl"]
+    _draw_constraint(figure, axes[0, 0], world_as(results, ours, Gridworld), runs)
+    logs = {name: adjustment_log(results, name) for name in experiments}
     first = min(logs[ours])
     title(axes[0, 1], r"Multiplier $\lambda$", f"Lagrangian, seed {first}")
     _draw_range(axes[0, 1], logs[ours][first]["multiplier"], VERMILION)
     axes[0, 1].set_ylabel(r"$\lambda$")
     names = ("Lagrangian", "ICL (penalty)")
-    for ax, name, told, colour in zip(
+    for ax, experiment, name, colour in zip(
         axes[0, 2:], experiments, names, (VERMILION, BLUE), strict=False
     ):
-        title(ax, "Expert satisfaction", told)
-        _draw_satisfaction(ax, [log["expert_satisfaction"] for log in logs[name].values()], colour)
+        title(ax, "Expert satisfaction", name)
+        satisfied = [log["expert_satisfaction"] for log in logs[experiment].values()]
+        _draw_satisfaction(ax, satisfied, colour)
     axes[0, 2].set_ylabel("demonstrations\nsatisfied [%]")
-    footer(figure, _footer(sources, {n: len(logs[e]) for n, e in zip(names, logs, strict=False)}))
+    footer(figure, _footer(results, {n: len(logs[e]) for n, e in zip(names, logs, strict=False)}))
     return figure
 
 
-def adjustment_log(sources: Sources, experiment: str) -> dict[int, dict[str, np.ndarray]]:
+def adjustment_log(results: Results, experiment: str) -> dict[int, dict[str, np.ndarray]]:
     """The columns of the adjustment logs, by seed, all iterations one after the other."""
     parts: dict[int, list] = {}
-    for _, path in sources.find(ADJUSTMENTS, experiment=experiment):
+    for _, path in results.find("adjustment", experiment=experiment, method="icl"):
         table = read_table(path, ADJUSTMENT_SCHEMA)
         seed = table["seed"].to_numpy()
         columns = {name: table[name].to_numpy() for name in table.column_names}
@@ -74,11 +101,11 @@ def thinned(values: np.ndarray, points: int = POINTS) -> tuple[np.ndarray, np.nd
     return np.arange(whole).reshape(-1, width).mean(axis=1) + 1, values[:whole].reshape(-1, width)
 
 
-def _draw_constraint(figure: Figure, ax: Axes, world, runs: np.ndarray) -> None:
+def _draw_constraint(figure: Figure, ax: Axes, world: Gridworld, runs: np.ndarray) -> None:
     image = draw_map(ax, world, runs.mean(axis=0), CONSTRAINT_MAP, 1.0)
     outline(ax, world.constrained)
     title(ax, "Recovered c", f"CMSE {plus_minus(*mean_and_std(constraint_error(world, runs)))}")
-    label(np.array([ax]), world)
+    label([ax], world)
     colour_bar(figure, ax, image, "")
 
 
@@ -113,10 +140,10 @@ def _finish(ax: Axes) -> None:
     ax.set_axisbelow(True)
 
 
-def _thousands(value: float, _) -> str:
+def _thousands(value: float, _: object) -> str:
     return f"{value / 1000:g}k" if value >= 1000 else f"{value:g}"
 
 
-def _footer(sources: Sources, counts: dict[str, int]) -> str:
-    text = sources.footer(counts)
+def _footer(results: Results, counts: dict[str, int]) -> str:
+    text = results.footer(counts)
     return f"band: least to greatest value; bold: mean over seeds, faint: each seed; {text}"

@@ -11,9 +11,25 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch, Polygon
 
 from icl_core.environments.exid import TIME_STEP, ExiD
-from icl_core.showing.recordings import traffic_source
-from icl_core.showing.sources import Sources
+from icl_core.measuring.results import Results
+from icl_core.showing.loading import traffic_source, world_as
 from icl_core.showing.style import BLUE, DARK, GREEN, PAGE, VERMILION, footer, title
+
+ITEMS = [
+    {
+        "number": 15,
+        "name": "environment-exid",
+        "draw": "environment_figure",
+        "title": "The environment ExiD",
+        "caption": (
+            "ExiD: a recorded lane change on its map, with start and target lane, and the "
+            "distance to the target line that the environment makes of it."
+        ),
+        "category": "Environments",
+        "needs": [],
+        "experiments": ["exid"],
+    },
+]
 
 FAINT = "#B5B5B5"
 START_LANE, TARGET_LANE, OTHER_LANE = "#CFE0F1", "#CDE8C6", "#EDEDED"
@@ -22,9 +38,9 @@ MARGIN = np.array([12.0, 8.0])  # metres of map around the recorded way, along a
 OTHERS = 40  # lane changes drawn faintly behind the one that is shown
 
 
-def environment_figure(sources: Sources, experiments: Sequence[str]) -> Figure:
+def environment_figure(results: Results, experiments: Sequence[str]) -> Figure:
     """The map with start and target lanelet, and the distance d to the target over time."""
-    world = sources.worlds[experiments[0]]
+    world = world_as(results, experiments[0], ExiD)
     figure = Figure(figsize=(PAGE, 3.5))
     on_map, simplified = figure.subplots(2, 1, height_ratios=(1.0, 1.4))
     _draw_map(on_map, world)
@@ -44,7 +60,7 @@ def environment_figure(sources: Sources, experiments: Sequence[str]) -> Figure:
         "others",
     )
     figure.legend(handles, labels, loc="outside lower left", ncols=5, handlelength=2.0)
-    footer(figure, f"{sources.footer({})}; {traffic_source(world)}")
+    footer(figure, f"{results.footer({})}; {traffic_source(world)}")
     return figure
 
 
@@ -56,9 +72,9 @@ def _draw_map(ax: Axes, world: ExiD) -> None:
     way = positions @ turn
     for number, outline in view["lanelets"].items():
         colours = {str(view["start"]): START_LANE, str(view["target"]): TARGET_LANE}
-        lane = {"facecolor": colours.get(number, OTHER_LANE), "edgecolor": "white"}
-        chosen = number in colours
-        ax.add_patch(Polygon(np.array(outline) @ turn, linewidth=0.6, zorder=1 + chosen, **lane))
+        lane = Polygon(np.array(outline) @ turn, facecolor=colours.get(number, OTHER_LANE))
+        lane.set(edgecolor="white", linewidth=0.6, zorder=1 + (number in colours))
+        ax.add_patch(lane)
     line = np.array(view["target_line"]) @ turn
     ax.plot(*line.T, color=GREEN, linewidth=0.9, linestyle=(0, (4, 2)), zorder=3)
     ax.plot(*way.T, color=VERMILION, zorder=4)
@@ -120,8 +136,8 @@ def _draw_world(ax: Axes, world: ExiD) -> None:
     limit = 1.6 * np.abs(start).max()
     cars = _moments(len(time))
     cars = cars[np.abs(distance[cars]) < limit]  # by the authors' distance some are far off
-    square = {"linestyle": "none", "marker": "s", "markersize": 6, "markeredgecolor": "white"}
-    ax.plot(time[cars], distance[cars], color=BLUE, clip_on=False, zorder=5, **square)
+    (squares,) = ax.plot(time[cars], distance[cars], color=BLUE, clip_on=False, zorder=5)
+    squares.set(linestyle="none", marker="s", markersize=6, markeredgecolor="white")
     _draw_symbols(ax, time, distance, cars[min(1, len(cars) - 1)])
     ax.set(xlim=(0, time[-1]), ylim=(limit, -limit))
     ax.set(xlabel="time [s]", ylabel=world.grid.axes[0].label)
@@ -138,8 +154,8 @@ def _draw_symbols(ax: Axes, time: np.ndarray, distance: np.ndarray, k: int) -> N
     aside = (time[k] + 0.035 * time[-1], distance[k])
     tip = (aside[0], distance[k] - np.copysign(1.1, distance[k]))
     ax.annotate("", tip, aside, arrowprops={**arrow, "arrowstyle": "-|>", "color": BLUE}, zorder=6)
-    words = {"textcoords": "offset points", "va": "center", "color": BLUE}
-    ax.annotate("$a$", ((tip[0]), (tip[1] + aside[1]) / 2), (4, 0), **words)
+    middle = (tip[0], (tip[1] + aside[1]) / 2)
+    ax.annotate("$a$", middle, (4, 0), textcoords="offset points", va="center", color=BLUE)
 
 
 def _replayed(world: ExiD, change: int) -> np.ndarray:

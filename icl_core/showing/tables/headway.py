@@ -8,21 +8,31 @@ import numpy as np
 
 from icl_core.environments.highd import HighD
 from icl_core.measuring.headway import BOUNDARY, boundary_gap
+from icl_core.measuring.results import Results
 from icl_core.measuring.statistics import mean_and_std
-from icl_core.showing.loading import recovered_constraints
-from icl_core.showing.naming import METHODS
-from icl_core.showing.recordings import traffic_source
-from icl_core.showing.save import Table, markdown_rows
-from icl_core.showing.sources import Sources, seeds
+from icl_core.showing.loading import recovered_constraints, traffic_source, world_as
+from icl_core.showing.paper import GAPS
+from icl_core.showing.save import Table
+from icl_core.tables import counted, markdown_rows
+
+ITEMS = [
+    {
+        "number": 2,
+        "suffix": "c",
+        "name": "headway",
+        "draw": "headway_table",
+        "title": "Gaps at which the recovered constraints end, HighD",
+        "caption": (
+            "HighD: the gap at which each method's constraint crosses 0.5 at three speeds, and "
+            "the time gap that this is."
+        ),
+        "category": "Results",
+        "needs": ["constraint"],
+        "experiments": ["highd"],
+    },
+]
 
 SPEEDS = (20.0, 30.0, 40.0)  # m/s
-# What the paper's text reads off its Figure 2 [m]; between centres, not bumpers.
-PAPER = {
-    **{(method, 20.0): (60.0, 80.0) for method in METHODS},
-    ("icl", 40.0): (125.0, 150.0),
-    ("gail-constraint", 40.0): (160.0, 180.0),
-    ("icrl", 40.0): (160.0, 180.0),
-}
 COLUMNS = (
     "method",
     "speed",
@@ -39,17 +49,17 @@ COLUMNS = (
 )
 
 
-def headway_table(sources: Sources, experiments: Sequence[str]) -> Table:
+def headway_table(results: Results, experiments: Sequence[str]) -> Table:
     """For each method and speed the gap at which the constraint crosses 0.5."""
     (experiment,) = experiments
-    values = recovered_constraints(sources, experiment)
-    return build(sources.worlds[experiment], values, sources.scale)
+    values = recovered_constraints(results, experiment)
+    return build(results, world_as(results, experiment, HighD), values)
 
 
-def build(world: HighD, values: Mapping[str, np.ndarray], scale: str) -> Table:
+def build(results: Results, world: HighD, values: Mapping[str, np.ndarray]) -> Table:
     """The table of constraints on the grid, (runs, speeds, gaps) for each method."""
     rows = tuple(_row(world, method, runs, v) for method, runs in values.items() for v in SPEEDS)
-    return Table(COLUMNS, rows, _markdown(world, values, rows, scale))
+    return Table(COLUMNS, rows, _markdown(results, world, values, rows))
 
 
 def _row(world: HighD, method: str, runs: np.ndarray, speed: float) -> tuple:
@@ -60,31 +70,29 @@ def _row(world: HighD, method: str, runs: np.ndarray, speed: float) -> tuple:
     mean, std = mean_and_std(found) if len(found) else (np.nan, np.nan)
     rule = float(world.headway.gap(speed)) if world.headway else np.nan
     numbers = (speed, gap, gap / speed, mean, std, len(found), len(runs), rule, gap - rule)
-    row = (method, *numbers, *PAPER.get((method, speed), (np.nan, np.nan)))
+    row = (method, *numbers, *GAPS.get((method, speed), (np.nan, np.nan)))
     return tuple("" if value != value else value for value in row)
 
 
 def _markdown(
-    world: HighD, values: Mapping[str, np.ndarray], rows: Sequence[tuple], scale: str
+    results: Results, world: HighD, values: Mapping[str, np.ndarray], rows: Sequence[tuple]
 ) -> str:
     lines = [["Method", "Gap", *(f"{speed:g} m/s" for speed in SPEEDS)]]
     lines.append(["---", "---", *("---:" for _ in SPEEDS)])
     for method, runs in values.items():
         mine = [dict(zip(COLUMNS, row, strict=True)) for row in rows if row[0] == method]
-        name = METHODS.get(method, method)
+        name = results.title(method)
         lines.append([name, "paper, between centres", *map(_paper, mine)])
-        lines.append([name, f"ours, mean of {seeds(len(runs))}", *map(_ours, mine)])
+        lines.append([name, f"ours, mean of {counted(len(runs), 'seed')}", *map(_ours, mine)])
         lines.append([name, "ours, by seed", *map(_by_seed, mine)])
         if world.headway:
             lines.append([name, "less the drivers' rule", *map(_difference, mine)])
     if world.headway:
         rule = [world.headway.gap(speed) for speed in SPEEDS]
-        told = [f"{gap:.0f} m ({gap / v:.1f} s)" for gap, v in zip(rule, SPEEDS, strict=True)]
-        lines.append(["Simulated drivers", "minimum + time gap · v", *told])
-    table = markdown_rows(lines)
-    return (
-        f"# Gap at which the constraint crosses {BOUNDARY:g}\n\n{table}\n\n{_notes(world, scale)}\n"
-    )
+        gaps = [f"{gap:.0f} m ({gap / v:.1f} s)" for gap, v in zip(rule, SPEEDS, strict=True)]
+        lines.append(["Simulated drivers", "minimum + time gap · v", *gaps])
+    table, notes = markdown_rows(lines), _notes(world, results.scale)
+    return f"# Gap at which the constraint crosses {BOUNDARY:g}\n\n{table}\n\n{notes}\n"
 
 
 def _notes(world: HighD, scale: str) -> str:
@@ -114,8 +122,8 @@ def _by_seed(row: Mapping) -> str:
     if not row["seeds_with_gap"]:
         return "none"
     mean, std, speed = row["seed_mean"], row["seed_std"], row["speed"]
-    told = f"{mean:.0f} ± {std:.0f} m ({mean / speed:.1f} ± {std / speed:.1f} s)"
-    return f"{told}, {row['seeds_with_gap']} of {row['seeds']}"
+    text = f"{mean:.0f} ± {std:.0f} m ({mean / speed:.1f} ± {std / speed:.1f} s)"
+    return f"{text}, {row['seeds_with_gap']} of {row['seeds']}"
 
 
 def _difference(row: Mapping) -> str:

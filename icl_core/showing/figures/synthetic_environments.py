@@ -11,45 +11,68 @@ from matplotlib.patches import Patch, Rectangle
 
 from icl_core.environments.cartpole import X_LIMIT, CartPole
 from icl_core.environments.gridworld import SIZE, Gridworld
-from icl_core.showing.sources import Sources
+from icl_core.environments.world import World
+from icl_core.measuring.results import Results
+from icl_core.showing.loading import world_as
 from icl_core.showing.style import DARK, VERMILION, panels, title
+
+ITEMS = [
+    {
+        "number": 12,
+        "name": "environments",
+        "draw": "environments_figure",
+        "title": "The synthetic environments",
+        "caption": (
+            "The synthetic environments. Gridworlds: the agent starts in one of the light green "
+            "cells, may move to any of the eight neighbours and must reach the goal G. CartPole: "
+            "the three strips show where the cart may start and at which positions each action "
+            "is constrained; in Move-Right (MR) it starts inside the constrained zone and must "
+            "leave it. Hatched: true constraint value 1, elsewhere 0. The picture is the same at "
+            "every scale."
+        ),
+        "category": "Environments",
+        "needs": [],
+        "experiments": ["gridworld-a", "gridworld-b", "cartpole-mr", "cartpole-mid"],
+    },
+]
 
 START, GOAL, CONSTRAINED = "#B8E0B0", "#2E7D4F", "#F2B59B"
 HATCH = "////"
 
 
-def environments_figure(sources: Sources, experiments: Sequence[str]) -> Figure:
+def environments_figure(results: Results, experiments: Sequence[str]) -> Figure:
     """Start states, goal and true constraint of each environment."""
     figure, axes = panels(len(experiments), height=2.15)
     for ax, experiment in zip(axes[0], experiments, strict=True):
-        world = sources.worlds[experiment]
+        world = results.worlds[experiment]
         title(ax, world.title, _rules(world))
         if isinstance(world, Gridworld):
             _draw_gridworld(ax, world)
         else:
-            _draw_cartpole(ax, world)
-    constrained = {"facecolor": CONSTRAINED, "edgecolor": VERMILION, "hatch": HATCH, "linewidth": 0}
-    handles = [Patch(facecolor=START), Patch(facecolor=GOAL), Patch(**constrained)]
+            _draw_cartpole(ax, world_as(results, experiment, CartPole))
+    constrained = Patch(facecolor=CONSTRAINED, edgecolor=VERMILION, hatch=HATCH, linewidth=0)
+    handles = [Patch(facecolor=START), Patch(facecolor=GOAL), constrained]
     labels = ["start states", "goal", "true constraint c = 1"]
     figure.legend(handles, labels, loc="outside lower center", ncols=3, handlelength=1.6)
     return figure
 
 
-def _rules(world) -> str:
+def _rules(world: World) -> str:
     return rf"$\beta={world.threshold:g}$, $\gamma={world.discount:g}$, {world.horizon} steps"
 
 
 def _draw_gridworld(ax: Axes, world: Gridworld) -> None:
     for i, j in np.ndindex(SIZE, SIZE):
-        style = {"facecolor": "white", "edgecolor": "#BFBFBF", "linewidth": 0.5}
+        corner, colour = (j - 0.5, i - 0.5), "white"
         if world.constrained[i, j]:
-            _hatched(ax, (j - 0.5, i - 0.5), 1, 1)
-            style["facecolor"] = "none"
+            _hatched(ax, corner, 1, 1)
+            colour = "none"
         elif (i, j) == world.goal:
-            style["facecolor"] = GOAL
+            colour = GOAL
         elif world.starts[i, j]:
-            style["facecolor"] = START
-        ax.add_patch(Rectangle((j - 0.5, i - 0.5), 1, 1, **style))
+            colour = START
+        cell = Rectangle(corner, 1, 1, facecolor=colour, edgecolor="#BFBFBF", linewidth=0.5)
+        ax.add_patch(cell)
     ax.text(
         world.goal[1], world.goal[0], "G", color="white", ha="center", va="center", weight="bold"
     )
@@ -61,8 +84,9 @@ def _draw_gridworld(ax: Axes, world: Gridworld) -> None:
 
 
 def _hatched(ax: Axes, corner: tuple[float, float], width: float, height: float) -> None:
-    area = {"facecolor": CONSTRAINED, "edgecolor": VERMILION, "linewidth": 0}
-    ax.add_patch(Rectangle(corner, width, height, hatch=HATCH, **area))
+    area = Rectangle(corner, width, height, hatch=HATCH, facecolor=CONSTRAINED)
+    area.set(edgecolor=VERMILION, linewidth=0)
+    ax.add_patch(area)
 
 
 def _draw_cartpole(ax: Axes, world: CartPole) -> None:
@@ -71,15 +95,13 @@ def _draw_cartpole(ax: Axes, world: CartPole) -> None:
     height = 0.45
     lows = list(lanes.values())
     for left, right in start_ranges(world):
-        green = {"facecolor": START, "edgecolor": START, "linewidth": 0.5}
-        ax.add_patch(Rectangle((left, lows[0]), right - left, height, **green))
+        _boxed(ax, (left, lows[0]), right - left, height, START)
         _draw_cart(ax, (left + right) / 2)
     for action, low in enumerate(lows[1:]):
         for left, right in constrained_ranges(world, action):
             _hatched(ax, (left, low), right - left, height)
     for low in lows:
-        frame = {"facecolor": "none", "edgecolor": DARK, "linewidth": 0.5}
-        ax.add_patch(Rectangle((-X_LIMIT, low), 2 * X_LIMIT, height, **frame))
+        _boxed(ax, (-X_LIMIT, low), 2 * X_LIMIT, height)
     ax.plot([-X_LIMIT, X_LIMIT], [0, 0], color=DARK, linewidth=1)
     ax.set(xlim=(-X_LIMIT - 0.05, X_LIMIT + 0.05), ylim=(-1.78, 1.7))
     ax.set_yticks([low + height / 2 for low in lows], lanes)
@@ -90,12 +112,19 @@ def _draw_cartpole(ax: Axes, world: CartPole) -> None:
     ax.spines[:].set_visible(False)
 
 
+def _boxed(
+    ax: Axes, corner: tuple[float, float], width: float, height: float, colour: str = ""
+) -> None:
+    """A box of one colour, or a dark frame."""
+    face, edge = (colour, colour) if colour else ("none", DARK)
+    ax.add_patch(Rectangle(corner, width, height, facecolor=face, edgecolor=edge, linewidth=0.5))
+
+
 def _draw_cart(ax: Axes, x: float) -> None:
-    pole = {"color": "#B07D3C", "linewidth": 2.6, "solid_capstyle": "round"}
-    ax.plot([x, x + 0.09], [0.5, 1.55], **pole)
+    ax.plot([x, x + 0.09], [0.5, 1.55], color="#B07D3C", linewidth=2.6, solid_capstyle="round")
     ax.add_patch(Rectangle((x - 0.42, 0.2), 0.84, 0.32, facecolor=DARK, linewidth=0, zorder=3))
-    wheels = {"marker": "o", "markersize": 3.6, "color": DARK, "linestyle": "none"}
-    ax.plot([x - 0.22, x + 0.22], [0.13, 0.13], **wheels)
+    wheels = [x - 0.22, x + 0.22]
+    ax.plot(wheels, [0.13, 0.13], marker="o", markersize=3.6, color=DARK, linestyle="none")
     ax.plot(x, 0.5, marker="o", markersize=2, color="#CFCFCF", zorder=4)
 
 
