@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
@@ -71,6 +72,22 @@ def world_as(results: Results, experiment: str, kind: type[W]) -> W:
             "name another experiment in ITEMS"
         )
     return world
+
+
+def true_constraint_of(world: World) -> Callable[[np.ndarray], np.ndarray]:
+    """The world's true constraint, where a figure cannot do without it."""
+    if world.true_constraint is None:
+        raise InputError(
+            f"{world.name}: expected a world whose true constraint is known, found one that nobody "
+            "knows; name another experiment in ITEMS"
+        )
+    return world.true_constraint
+
+
+def true_on_grid(world: World) -> np.ndarray:
+    """The true constraint at the nodes of the evaluation grid, (*grid.shape)."""
+    values = true_constraint_of(world)(world.grid.nodes).astype(np.float64)
+    return values.reshape(world.grid.shape)
 
 
 def traffic_source(world: World) -> str:

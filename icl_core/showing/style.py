@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import matplotlib
 import numpy as np
@@ -21,7 +22,7 @@ ACTION_COLOURS = (BLUE, ORANGE)  # the paper's: a=0 blue, a=1 orange
 CONSTRAINT_MAP = "viridis"  # perceptually even, readable without colour vision
 ACCRUAL_MAP = "magma_r"
 
-RC = {
+RC: dict[str, Any] = {
     "font.family": "DejaVu Sans",  # comes with matplotlib, so it is the same everywhere
     "mathtext.fontset": "dejavusans",
     "font.size": 7,

@@ -14,7 +14,7 @@ from matplotlib.typing import LineStyleType
 
 from icl_core.measuring.metrics import CMSE
 from icl_core.measuring.results import Results
-from icl_core.showing.loading import metrics_of
+from icl_core.showing.loading import metrics_of, true_on_grid
 from icl_core.showing.style import BLUE, GREY, ORANGE, VERMILION, footer, panels, title
 from icl_core.showing.titles import threshold
 
@@ -87,7 +87,7 @@ def ablations_figure(results: Results, experiments: Sequence[str]) -> Figure:
                 errors = errors_by_iteration(metrics, variants[variant])
                 counts[look.name] = len(errors)
                 _draw(ax, errors, look)
-        _finish(ax, float(np.mean(world.true_on_grid)))
+        _finish(ax, float(true_on_grid(world).mean()))
     axes[0, 0].set_ylabel("CMSE")
     handles, labels = axes[0, 0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside upper center", ncols=4, handlelength=2.6)

@@ -12,7 +12,7 @@ from icl_core.environments.gridworld import Gridworld
 from icl_core.measuring.metrics import constraint_error, dissimilarities
 from icl_core.measuring.results import Results
 from icl_core.measuring.statistics import mean_and_std
-from icl_core.showing.loading import accruals, recovered_constraints, world_as
+from icl_core.showing.loading import accruals, recovered_constraints, true_on_grid, world_as
 from icl_core.showing.maps import draw_map, label, outline
 from icl_core.showing.style import (
     ACCRUAL_MAP,
@@ -115,8 +115,7 @@ def draw_constraints(
     """`values` holds (runs, 7, 7) for each method, in the order of the panels,
     and `titles` how its panel is called."""
     figure, axes = panels(1 + len(values), height=1.9)
-    true = np.reshape(world.true_on_grid, world.grid.shape)
-    image = draw_map(axes[0, 0], world, true, CONSTRAINT_MAP, 1.0)
+    image = draw_map(axes[0, 0], world, true_on_grid(world), CONSTRAINT_MAP, 1.0)
     title(axes[0, 0], "True constraint fn.", "0 or 1")
     for ax, (method, runs) in zip(axes[0, 1:], values.items(), strict=True):
         draw_map(ax, world, runs.mean(axis=0), CONSTRAINT_MAP, 1.0)

@@ -18,7 +18,7 @@ from icl_core.environments.world import EvaluationGrid, World
 from icl_core.measuring.metrics import constraint_error, dissimilarities
 from icl_core.measuring.results import Results
 from icl_core.measuring.statistics import mean_and_std
-from icl_core.showing.loading import accruals, recovered_constraints
+from icl_core.showing.loading import accruals, recovered_constraints, true_constraint_of
 from icl_core.showing.style import ACTION_COLOURS, footer, panels, plus_minus, title
 from icl_core.showing.titles import footer_of, panel_titles
 
@@ -225,7 +225,7 @@ def _true_constraint(world: World) -> tuple[np.ndarray, np.ndarray]:
     low, high = position.nodes[[0, -1]]
     x = np.linspace(low, high, round((high - low) * 1000) + 1)
     inputs = np.stack(np.meshgrid(x, *(axis.nodes for axis in others), indexing="ij"), axis=-1)
-    return x, world.true_constraint(inputs).reshape(len(x), -1)
+    return x, true_constraint_of(world)(inputs).reshape(len(x), -1)
 
 
 def _lines(grid: EvaluationGrid, values: np.ndarray) -> np.ndarray:

@@ -17,7 +17,6 @@ from matplotlib.patches import Circle, Patch, Rectangle
 from icl_core.environments.robots import LIMIT, Robot
 from icl_core.errors import InputError
 from icl_core.measuring.results import Results
-from icl_core.showing.loading import world_as
 from icl_core.showing.style import DARK, PAGE, VERMILION, footer, title
 
 ITEMS = [
@@ -48,7 +47,7 @@ def robots_figure(results: Results, experiments: Sequence[str]) -> Figure:
     """Each robot at its start, and where its constraint is violated."""
     figure = Figure(figsize=(PAGE, 2.35))
     axes = figure.subplots(1, len(experiments), squeeze=False)[0]
-    worlds = {name: world_as(results, name, Robot) for name in experiments}
+    worlds = {name: _robot(results, name) for name in experiments}
     states = {name: standing(world) for name, world in worlds.items()}
     note = ""
     for ax, (name, world) in zip(axes, worlds.items(), strict=True):
@@ -67,6 +66,13 @@ def robots_figure(results: Results, experiments: Sequence[str]) -> Figure:
     )
     footer(figure, note)
     return figure
+
+
+def _robot(results: Results, experiment: str) -> Robot:
+    world = results.worlds[experiment]
+    if not isinstance(world, Robot):
+        raise InputError(f"{experiment}: expected a robot to draw, found {type(world).__name__}")
+    return world
 
 
 def rules(world: Robot) -> str:

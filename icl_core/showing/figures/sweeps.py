@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-import numpy as np
 from matplotlib.figure import Figure
 
 from icl_core.environments.gridworld import Gridworld
 from icl_core.measuring.metrics import constraint_error
 from icl_core.measuring.results import Results
 from icl_core.measuring.statistics import mean_and_std
-from icl_core.showing.loading import recovered_constraints, world_as
+from icl_core.showing.loading import recovered_constraints, true_on_grid, world_as
 from icl_core.showing.maps import draw_map, label, outline
 from icl_core.showing.style import CONSTRAINT_MAP, colour_bar, footer, panels, plus_minus, title
 from icl_core.showing.titles import panel_titles
@@ -98,8 +97,7 @@ def _figure(results: Results, names: Mapping[str, str], with_truth: bool) -> Fig
     world = world_as(results, next(iter(names)), Gridworld)
     figure, axes = panels(len(names) + with_truth, height=1.9)
     if with_truth:
-        true = np.reshape(world.true_on_grid, world.grid.shape)
-        draw_map(axes[0, 0], world, true, CONSTRAINT_MAP, 1.0)
+        draw_map(axes[0, 0], world, true_on_grid(world), CONSTRAINT_MAP, 1.0)
         title(axes[0, 0], "True constraint fn.", "0 or 1")
     for ax, (name, runs) in zip(axes[0, int(with_truth) :], recovered.items(), strict=True):
         image = draw_map(ax, world, runs.mean(axis=0), CONSTRAINT_MAP, 1.0)

@@ -13,7 +13,7 @@ from icl_core.environments.cartpole import X_LIMIT, CartPole
 from icl_core.environments.gridworld import SIZE, Gridworld
 from icl_core.environments.world import World
 from icl_core.measuring.results import Results
-from icl_core.showing.loading import world_as
+from icl_core.showing.loading import true_constraint_of, world_as
 from icl_core.showing.style import DARK, VERMILION, panels, title
 
 ITEMS = [
@@ -131,7 +131,8 @@ def _draw_cart(ax: Axes, x: float) -> None:
 def constrained_ranges(world: CartPole, action: int) -> list[tuple[float, float]]:
     """Where on the track the action is constrained, from the true constraint itself."""
     x = np.linspace(-X_LIMIT, X_LIMIT, 4801)  # a millimetre apart
-    held = world.true_constraint(np.stack([x, np.full_like(x, action)], axis=-1)) > 0.5
+    inputs = np.stack([x, np.full_like(x, action)], axis=-1)
+    held = true_constraint_of(world)(inputs) > 0.5
     edges = np.flatnonzero(np.diff(np.concatenate([[False], held, [False]]).astype(int)))
     return [(float(x[a]), float(x[b - 1])) for a, b in edges.reshape(-1, 2)]
 

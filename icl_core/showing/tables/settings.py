@@ -229,7 +229,7 @@ def _inside(path: str, sections: Iterable[str]) -> bool:
 
 def flattened(settings: Mapping, prefix: str = "") -> dict[str, object]:
     """{"learning.icl.loop.iterations": 10, ...} of nested settings."""
-    flat = {}
+    flat: dict[str, object] = {}
     for key, value in settings.items():
         nested = isinstance(value, Mapping)
         flat |= flattened(value, f"{prefix}{key}.") if nested else {f"{prefix}{key}": value}
