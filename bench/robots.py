@@ -27,7 +27,7 @@ from mujoco.rollout import Rollout
 
 from bench.timing import Row, in_turn, speed_row, table
 from icl_core.environments.mujoco_batch import load_model
-from icl_core.environments.robots import (
+from icl_core.environments.robot import (
     FRAME_SKIP,
     AntConstrained,
     HalfCheetahConstrained,

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import matplotlib
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.cm import ScalarMappable
 from matplotlib.figure import Figure
 
 COLUMN, PAGE = 3.25, 6.75  # inches: one column, and the width of the text
@@ -20,7 +22,7 @@ ACTION_COLOURS = (BLUE, ORANGE)  # the paper's: a=0 blue, a=1 orange
 CONSTRAINT_MAP = "viridis"  # perceptually even, readable without colour vision
 ACCRUAL_MAP = "magma_r"
 
-RC = {
+RC: dict[str, Any] = {
     "font.family": "DejaVu Sans",  # comes with matplotlib, so it is the same everywhere
     "mathtext.fontset": "dejavusans",
     "font.size": 7,
@@ -103,6 +105,14 @@ def threshold_line(axes: Axes, threshold: float, side: str = "right") -> None:
         fontsize=6,
         color=VERMILION,
     )
+
+
+def colour_bar(
+    figure: Figure, last: Axes, image: ScalarMappable, label: str, width: float = 0.06
+) -> None:
+    """One bar for all panels, beside the last of them and as high as it; `width` in its widths."""
+    bar = figure.colorbar(image, cax=last.inset_axes((1.06, 0, width, 1)), label=label)
+    bar.ax.spines["outline"].set_visible(False)
 
 
 def left_out(axes: Axes, why: str) -> None:

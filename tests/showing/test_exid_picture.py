@@ -2,7 +2,7 @@
 
 import pytest
 
-from icl_core.environments.exid import ExiD
+from icl_core.environments.worlds.exid import ExiD
 from icl_core.showing.exid_picture import environment_figure
 from icl_core.showing.save import save_figure
 from icl_core.showing.sources import Sources

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from icl_core.artifacts import write_table
-from icl_core.environments.robots import AntConstrained, HalfCheetahConstrained
+from icl_core.environments.robot import AntConstrained, HalfCheetahConstrained
 from icl_core.learning.engine.training import TRAINING_COLUMNS, TRAINING_SCHEMA, log_table
 from icl_core.showing import position_curves, training_curves
 from icl_core.showing.sources import Sources

@@ -5,7 +5,7 @@ import pytest
 from matplotlib.patches import Rectangle
 
 from icl_core.environments import mujoco_render
-from icl_core.environments.robots import AntConstrained, HalfCheetahConstrained
+from icl_core.environments.robot import AntConstrained, HalfCheetahConstrained
 from icl_core.errors import InputError
 from icl_core.showing.robots_picture import robots_figure, standing
 from icl_core.showing.save import save_figure

@@ -15,7 +15,7 @@ from PIL import Image
 from icl_core.artifacts import SIMULATED, SOURCE, write_table, write_tensors
 from icl_core.code_digest import code_digest
 from icl_core.errors import InputError
-from icl_core.measuring.claims.telling import as_markdown
+from icl_core.measuring.claims.report import as_markdown
 from icl_core.measuring.metrics import metric_rows
 from icl_core.showing.catalogue import CATALOGUE
 from icl_core.showing.page.items import caption_text
