@@ -220,6 +220,8 @@ def _word(option: Any, bounds: Meaning) -> str:
     if get_origin(option) is dict:
         return f"a mapping of names to {_word(get_args(option)[1], bounds)}"
     names = {int: "a whole number", float: "a number", bool: "true or false", str: "a text"}
+    if option is object:
+        return "settings"
     return names[option] + (_limits(bounds) if option in (int, float) else "")
 
 

@@ -29,8 +29,18 @@ from typing import Any
 from icl_core import discovery
 from icl_core.errors import InputError
 from icl_core.layout import Need
+from icl_core.settings import setting
 
 ALL = "all"  # experiments
+
+
+@dataclass(frozen=True)
+class ShowingSettings:
+    """How figures look."""
+
+    dpi: int = setting(300, "resolution of the PNG files", at_least=50)
+
+
 # By key of a declaration: its type, and whether it must be there.
 _KEYS: dict[str, tuple[type, bool]] = {
     "title": (str, True),
@@ -117,6 +127,11 @@ class Item:
                 f"{self.name}, found none; write one or name another as 'draw' in ITEMS"
             )
         return function
+
+
+def find_item(name: str) -> Item:
+    """The item of that name."""
+    return next(item for item in read_items() if item.name == name)
 
 
 def read_items() -> tuple[Item, ...]:

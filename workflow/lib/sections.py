@@ -222,58 +222,49 @@ def _known(shelf: str, name: object, where: str) -> None:
 
 def schema() -> dict:
     """The JSON schema of a configuration, for editors."""
-    world = {
-        name: {
-            "type": "object",
-            "additionalProperties": False,
-            "properties": {
-                key: value
-                for kind in environment_types(name)
-                for key, value in json_schema(kind)["properties"].items()
-            },
-        }
-        for name in discovery.names(discovery.WORLDS)
-    }
-    methods = {
-        name: json_schema(method(name).Settings) for name in discovery.names(discovery.METHODS)
-    }
-    beta = {"type": ["number", "null"], "exclusiveMinimum": 0, "description": THRESHOLD.about}
-    parts = {
-        "demonstrations": {"anyOf": [json_schema(ExpertSettings), {"type": "string"}]},
-        "learning": _object({"threshold": beta, **methods}),
-        "measuring": json_schema(MeasuringSettings),
-    }
-    names = {"type": "array", "items": {"enum": list(methods)}}
+    names = {"type": "array", "items": {"enum": discovery.names(discovery.METHODS)}}
+    parts = {key: {"$ref": f"#/$defs/{key}"} for key in SECTIONS}
+    own = {"methods": names, "world": {"type": "object"}, **parts}
     experiment = {
-        "environment": {"enum": list(world)},
-        "methods": names,
+        "environment": {"enum": discovery.names(discovery.WORLDS)},
         "demonstrations_of": {"type": "string"},
-        "world": {"type": "object"},
-        **parts,
+        **own,
     }
-    variant = {key: value for key, value in experiment.items() if key != "environment"}
-    variant = {"of": {"type": "array", "items": {"type": "string"}}, **variant}
-    shared = {
-        "environments": _object(world),
-        **parts,
-        "showing": json_schema(ShowingSettings),
-        "true_fits": json_schema(TrueFitsSettings),
-    }
+    variant = {"of": {"type": "array", "items": {"type": "string"}}, **own}
+    shared = {key: {"$ref": f"#/$defs/{key}"} for key in CHECKS}
     run = json_schema(Run)["properties"]
-    by_name = {"type": "object", "additionalProperties": _object(experiment)}
-    scale = {"seeds": run["seeds"], "stack": run["stack"], "experiments": by_name, **shared}
+    several = {
+        "experiments": {"$ref": "#/$defs/experiments"},
+        "variants": {"type": "object", "additionalProperties": _object(variant)},
+    }
+    scale = {"seeds": run["seeds"], "stack": run["stack"], **shared}
+    scale["experiments"] = several["experiments"]
+    scales = {"type": "object", "additionalProperties": _object(scale)}
+    experiments = {"type": "object", "additionalProperties": _object(experiment)}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "config.yaml",
-        **_object(
-            {
-                **run,
-                **shared,
-                "experiments": by_name,
-                "variants": {"type": "object", "additionalProperties": _object(variant)},
-                "scales": {"type": "object", "additionalProperties": _object(scale)},
-            }
-        ),
+        **_object({**run, **shared, **several, "scales": scales}),
+        "$defs": {**_section_schemas(), "experiments": experiments},
+    }
+
+
+def _section_schemas() -> dict[str, dict]:
+    beta = {"type": ["number", "null"], "exclusiveMinimum": 0, "description": THRESHOLD.about}
+    methods = {
+        name: json_schema(method(name).Settings) for name in discovery.names(discovery.METHODS)
+    }
+    worlds = {}
+    for name in discovery.names(discovery.WORLDS):
+        schemas = [json_schema(kind)["properties"] for kind in environment_types(name)]
+        worlds[name] = _object({key: value for one in schemas for key, value in one.items()})
+    return {
+        "environments": _object(worlds),
+        "demonstrations": {"anyOf": [json_schema(ExpertSettings), {"type": "string"}]},
+        "learning": _object({"threshold": beta, **methods}),
+        "measuring": json_schema(MeasuringSettings),
+        "showing": json_schema(ShowingSettings),
+        "true_fits": json_schema(TrueFitsSettings),
     }
 
 
