@@ -1,4 +1,4 @@
-"""Demonstrations as Parquet: one row a step, written by the expert or brought by the user.
+"""Demonstrations as Parquet: one row per step, written by the expert or brought by the user.
 
 The columns are those of `SCHEMA`; the environment's name stands in the schema's
 metadata. A user's own file may keep its rows in any order (they are sorted by

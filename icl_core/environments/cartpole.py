@@ -19,7 +19,7 @@ ANGLE_LIMIT = 12 * 2 * np.pi / 360
 
 
 class CartPole(World):
-    """State (x, x', theta, theta'); action 0 pushes left, 1 pushes right; reward 1 a step.
+    """State (x, x', theta, theta'); action 0 pushes left, 1 pushes right; reward 1 per step.
 
     The constraint sees (x, a). The grid's nodes are sums of 0.1 in floating
     point, as the authors' are: which of the two sides of a boundary a node such

@@ -1,4 +1,4 @@
-"""The lane changes that the ExiD world replays, as a Parquet file: one row a change.
+"""The lane changes that the ExiD world replays, as a Parquet file: one row per change.
 
 All geometry is done when the file is made (`demonstrations.recordings.exid.scene`), so
 that a step of the world is arithmetic. In each frame a vehicle's place is one
@@ -47,7 +47,7 @@ SCHEMA = pa.schema(
         "start_lanelet": pa.int64(),
         "target_lanelet": pa.int64(),
         "start_frame": pa.int32(),
-        **{name: pa.list_(pa.float64()) for name in FRAME_COLUMNS},  # one number a frame
+        **{name: pa.list_(pa.float64()) for name in FRAME_COLUMNS},  # one number per frame
     }
 )
 VIEW = b"view"  # the surroundings of one lane change, for Figure 15, as JSON

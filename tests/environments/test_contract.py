@@ -3,6 +3,7 @@
 import importlib
 import subprocess
 import sys
+from importlib.metadata import EntryPoint
 
 import gymnasium
 import numpy as np
@@ -254,6 +255,32 @@ def test_a_file_holds_one_world_of_its_name(tmp_path, monkeypatch, text, found):
     with pytest.raises(InputError, match=rf"corridor: expected one subclass .*'corridor'.*{found}"):
         make_world("corridor")
     monkeypatch.delitem(sys.modules, "corridor", raising=False)
+
+
+def test_another_package_brings_a_world(tmp_path, monkeypatch):
+    """By an entry point: it is made by its name, with its own settings, also by Gymnasium."""
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "meadow.py").write_text(
+        "from dataclasses import dataclass\n"
+        "from icl_core.environments.gridworld import Gridworld, block\n"
+        "from icl_core.settings import setting\n"
+        "class Meadow(Gridworld):\n"
+        "    @dataclass(frozen=True)\n"
+        "    class Settings(Gridworld.Settings):\n"
+        "        flowers: int = setting(3, 'how many', at_least=0)\n"
+        "    title, horizon, goal = 'Meadow', 9, (6, 6)\n"
+        "    starts = constrained = block(range(2), range(2))\n"
+    )
+    point = EntryPoint("meadow", "meadow", discovery.ENTRY_POINTS[discovery.WORLDS])
+    brought = {"meadow": point}
+    monkeypatch.setattr(discovery, "_brought", lambda shelf: brought)
+    world = make_world("meadow", flowers=5, slip=0.1)
+    assert (world.name, world.settings.flowers, world.slip) == ("meadow", 5, 0.1)
+    register()
+    env = gymnasium.make("icl/meadow-v0", flowers=1)
+    assert env.unwrapped.world.settings.flowers == 1
+    del gymnasium.registry["icl/meadow-v0"]
+    del sys.modules["meadow"]
 
 
 # --- Numbers of the paper and the authors' grids

@@ -98,7 +98,7 @@ class CsvFile:
     ) -> None:
         """Raise an InputError that names the first row of the file that is not right.
 
-        `right` has one entry a row; where it is about a selection or another order,
+        `right` has one entry per row; where it is about a selection or another order,
         `rows` gives the row of each. `found` may put more than the cell into words.
         """
         wrong = np.flatnonzero(~np.asarray(right, bool))

@@ -1,4 +1,4 @@
-"""Pictures of states, one file a family of worlds, each with `picture(world, state)`.
+"""Pictures of states, one file per family of worlds, each with `picture(world, state)`.
 
 A world names its file in `drawing`. A picture is (height, width, 3) uint8, for Gymnasium's
 "rgb_array" mode: plain NumPy, but for robots.

@@ -7,7 +7,7 @@ import numpy as np
 from icl_core.environments.cartpole import HALF_LENGTH, X_LIMIT, CartPole
 from icl_core.environments.pictures import BLUE, DARK, GREY, RED, WHITE
 
-SCALE = 100  # pixels a metre
+SCALE = 100  # pixels per metre
 
 
 def picture(world: CartPole, state: np.ndarray) -> np.ndarray:

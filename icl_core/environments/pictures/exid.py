@@ -7,11 +7,11 @@ import numpy as np
 from icl_core.environments.pictures import BLUE, DARK, GREEN, GREY, WHITE
 from icl_core.environments.worlds.exid import ExiD
 
-SCALE = 20  # pixels a metre
+SCALE = 20  # pixels per metre
 WIDTH, HEIGHT = 20.0, 14.0  # metres in view; the target lane's centre line in the middle
 CAR = (1.9, 4.6)  # metres, width and length of a usual car
 DASH, CYCLE = 3.0, 9.0  # metres: a marking, and from one to the next
-ADVANCE = 1.2  # metres a frame that the markings move, 30 m/s
+ADVANCE = 1.2  # metres per frame that the markings move, 30 m/s
 TARGET_LANE = (214, 232, 210)
 
 

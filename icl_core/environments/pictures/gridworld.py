@@ -7,7 +7,7 @@ import numpy as np
 from icl_core.environments.gridworld import SIZE, Gridworld
 from icl_core.environments.pictures import BLUE, DARK, GREEN, GREY, RED, WHITE
 
-CELL = 32  # pixels a cell
+CELL = 32  # pixels per cell
 
 
 def picture(world: Gridworld, state: np.ndarray) -> np.ndarray:

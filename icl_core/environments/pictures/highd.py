@@ -11,7 +11,7 @@ from icl_core.artifacts import atomic
 from icl_core.environments.pictures import BLUE, DARK, GREY, WHITE
 from icl_core.environments.worlds.highd import GAP, TIME, HighD, V, X
 
-SCALE = 3  # pixels a metre
+SCALE = 3  # pixels per metre
 MARGIN = 2.0  # metres beside the road
 CAPTION = 16  # pixels below the road in a film
 VERGE, ASPHALT, VEHICLE = (214, 228, 206), (150, 150, 150), (200, 70, 50)

@@ -11,7 +11,7 @@ UTM: latitude and longitude to metres east and north, and back. Krüger's series
 flattening n up to n^4 (Karney 2011, "Transverse Mercator with an accuracy of a few
 nanometers", eqs. 7-11 and 35-36), on WGS84 and for the northern hemisphere, where all ExiD
 locations are. Cut off there it is right to far less than a millimetre within a zone. The
-lanelet2 package has such a projection too, one point a call and without a way to name the
+lanelet2 package has such a projection too, one point per call and without a way to name the
 zone; the tests hold the two against each other.
 """
 

@@ -161,7 +161,7 @@ def _recording_row(file: CsvFile, number: int) -> pa.Table:
 
 
 def _vehicles(number: int, meta: Mapping, rows: Mapping, spans: Spans) -> pa.Table:
-    """One row a track; sizes as in the track, since tracksMeta has others at one location."""
+    """One row per track; sizes as in the track, since tracksMeta has others at one location."""
     kinds = dict(zip(meta["trackId"].tolist(), meta["class"], strict=True))
     columns = {
         "recording": np.full(len(spans.vehicle), number),

@@ -214,7 +214,7 @@ class _Places:
 
 
 def _neighbours(places: _Places) -> dict[str, np.ndarray | pa.Array]:
-    """The columns leadDHW to rightAlongsideId, one entry a row.
+    """The columns leadDHW to rightAlongsideId, one entry per row.
 
     Ahead and behind are counted along the arc. In the own lane a neighbour is the next vehicle
     whose centre is ahead or behind; in a neighbouring lane those whose boxes overlap lengthwise

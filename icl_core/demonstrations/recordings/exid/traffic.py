@@ -125,7 +125,7 @@ class Driver(IDMVehicle):
 
 @dataclass(frozen=True)
 class Drive:
-    """All frames of all drivers, one entry a driver and frame, in order of frames."""
+    """All frames of all drivers, one entry per driver and frame, in order of frames."""
 
     characters: list[Character]
     driver: np.ndarray

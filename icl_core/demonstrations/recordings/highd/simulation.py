@@ -1,6 +1,6 @@
 """Simulated recordings in the format of HighD, for those who have no copy of the data set.
 
-A straight highway with two lanes a side, 420 m of it in view at 25 Hz. Each side is simulated
+A straight highway with two lanes per side, 420 m of it in view at 25 Hz. Each side is simulated
 alone (`traffic`); what is in view is recorded (`tables`). The drivers' gaps follow the IDM, so the
 true headway rule is known: it stands in `SIMULATED.json`.
 """

@@ -19,7 +19,7 @@ from icl_core.demonstrations.recordings.highd import format as form
 if TYPE_CHECKING:  # it needs highway-env
     from icl_core.demonstrations.recordings.highd.traffic import Driver
 
-# The simulated recording: a straight highway with two lanes a side, as recording 17 has.
+# The simulated recording: a straight highway with two lanes per side, as recording 17 has.
 RECORDING = 1  # its number
 VIEW = 420.0  # [m]
 FRAME_RATE = 25.0  # [Hz]
@@ -126,7 +126,7 @@ def _relate(tracks: dict[str, np.ndarray]) -> None:
 
 
 def _tracks_meta(tracks: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """One row a vehicle; `tracks` sorted by id and frame."""
+    """One row per vehicle; `tracks` sorted by id and frame."""
     first = np.flatnonzero(np.diff(tracks["id"], prepend=0))
     last = np.append(first[1:], len(tracks["id"])) - 1
     speed = np.abs(tracks["xVelocity"])

@@ -3,7 +3,7 @@
 All drive towards +x, with y to their right, on lanes that begin upstream of the view and end
 downstream of it, so that the view shows vehicles that have found their places. highway-env
 looks at every vehicle to find the two nearest, and at every pair for collisions; here the
-lanes are sorted once a frame, and boxes are kept apart by the drivers' gaps. All else, the
+lanes are sorted once per frame, and boxes are kept apart by the drivers' gaps. All else, the
 driver's decisions and the bicycle that they steer, is highway-env's own.
 """
 
