@@ -1,4 +1,4 @@
-"""One line now and then that tells how far a long stage is."""
+"""One line now and then that says how far a long job is."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ class Progress:
 
     @classmethod
     def silent(cls) -> Progress:
-        """A progress that tells nothing, for tests and notebooks."""
+        """A progress that says nothing, for tests and notebooks."""
         return _Silent(None, "", 0)
 
     def update(self, epoch: int, **numbers: float) -> None:
-        """Tell that `epoch` epochs are done; at most every 5 s, and always at the end."""
+        """Say that `epoch` epochs are done; at most every 5 s, and always at the end."""
         now = time.monotonic()
         if now - self._last < INTERVAL and epoch < self.total:
             return
@@ -50,10 +50,10 @@ class Progress:
                 log.write(line + "\n")
 
     def _line(self, epoch: int, elapsed: float, numbers: dict[str, float]) -> str:
-        told = "".join(f"  {name} {float(number):.3g}" for name, number in numbers.items())
+        shown = "".join(f"  {name} {float(number):.3g}" for name, number in numbers.items())
         left = elapsed / epoch * (self.total - epoch) if epoch else float("nan")
         times = f"{_clock(elapsed)} so far, {_clock(left)} left"
-        return f"{self.title}  {epoch}/{self.total}{told}  {times}"
+        return f"{self.title}  {epoch}/{self.total}{shown}  {times}"
 
 
 class _Silent(Progress):

@@ -9,7 +9,7 @@ import torch
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from icl_core.demonstrations.trajectories import Trajectories, blanked
+from icl_core.demonstrations.trajectories import Trajectories, zero_after_end
 from icl_core.environments import make_world
 from icl_core.learning.methods.icl.soft_loss import (
     AdjustmentSettings,
@@ -41,7 +41,7 @@ def random_trajectories(world, rng, episodes, longest=12):
         random_actions(world, rng, episodes, longest),
         np.ones((episodes, longest), np.float32),
     )
-    return Trajectories(*(blanked(part, mask) for part in parts), lengths)
+    return Trajectories(*(zero_after_end(part, mask) for part in parts), lengths)
 
 
 def counted(world, trajectory, discount):

@@ -7,6 +7,7 @@ recordings and methods are found by name, so that a new one needs no entry here.
 from __future__ import annotations
 
 import importlib
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -203,14 +204,19 @@ def check_configuration(config: Mapping) -> None:
 
 def _each(config: Mapping, key: str, action: Callable[[object, str], None]) -> None:
     for name, own in _mapping(config.get(key, {}), key).items():
-        check_value(str, Meaning("", pattern=NAME), str(name), f"{key}: a name")
+        if not re.fullmatch(NAME, str(name)):
+            raise InputError(
+                f"configuration: key {key}: expected small letters, digits and single hyphens in "
+                f"a name, found {str(name)!r}"
+            )
         action(own, join(key, name))
 
 
 def _mapping(given: object, where: str) -> Mapping:
     if isinstance(given, Mapping):
         return given
-    raise InputError(f"configuration: key {where}: expected a mapping of keys, found {given!r}")
+    found = "null" if given is None else repr(given)
+    raise InputError(f"configuration: key {where}: expected a mapping of keys, found {found}")
 
 
 def _known(shelf: str, name: object, where: str) -> None:

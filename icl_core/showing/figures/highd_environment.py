@@ -49,7 +49,7 @@ def chosen_state(world: HighD) -> np.ndarray:
     """A recorded ego half-way along the road, with a vehicle ahead at a gap that shows well."""
     middle = world.tracks.rows[world.tracks.egos] // 2
     rows = world.tracks.first_row[world.tracks.egos] + middle
-    states = world.recorded(np.arange(world.n_egos), middle, rows)
+    states = world.as_recorded(np.arange(world.n_egos), middle, rows)
     gaps = np.where(states[:, GAP] < 0, np.inf, states[:, GAP])
     return states[np.argmin(np.abs(gaps - SHOWN_GAP))]
 

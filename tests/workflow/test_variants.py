@@ -4,12 +4,16 @@ import copy
 
 import pytest
 
-from icl_core.configuration import resolve
 from icl_core.errors import InputError
-from icl_core.variants import with_variants
-from tests.test_configuration import CONFIG, SCHEMA
+from tests.workflow.test_configuration import CONFIG
+from workflow.lib.configuration import resolve
+from workflow.lib.variants import with_variants
 
-OWN = {"environment": "gridworld-a", "methods": ["icl"], "learning": {"density": {"epochs": 4}}}
+OWN = {
+    "environment": "gridworld-a",
+    "methods": ["icl"],
+    "learning": {"icl": {"density": {"epochs": 4}}},
+}
 
 
 def configured(experiments=None, variants=None, scale="paper"):
@@ -17,13 +21,12 @@ def configured(experiments=None, variants=None, scale="paper"):
     config = {**copy.deepcopy(CONFIG), "scale": scale}
     config["experiments"] = experiments or config["experiments"]
     config["variants"] = {} if variants is None else variants
-    return resolve(config, SCHEMA).experiments
+    return resolve(config).experiments
 
 
 def test_a_variant_is_its_original_but_for_its_change():
-    methods = ["icl", "icrl"]
     found = configured(
-        {"one": {**OWN, "methods": methods}, "two": {**OWN, "world": {"slip": 0.2}}},
+        {"one": OWN, "two": {**OWN, "world": {"slip": 0.2}}},
         {"high": {"of": ["one", "two"], "learning": {"threshold": 2.99}}},
     )
     assert sorted(found) == ["one", "one-high", "two", "two-high"]
@@ -32,60 +35,59 @@ def test_a_variant_is_its_original_but_for_its_change():
         assert variant.learning == {**original.learning, "threshold": 2.99}
         assert variant.world == original.world
         assert variant.methods == ("icl",)
-        assert variant.demonstrator == original.demonstrator == name
+        assert variant.demonstrations_from == original.demonstrations_from == name
 
 
 @pytest.mark.parametrize("change", [{"world": {"slip": 0.1}}, {"demonstrations": {"seed": 2}}])
 def test_a_variant_with_another_expert_shares_nothing(change):
     variants = {"other": {"of": ["one"], **change}}
     found = configured({"one": {**OWN, "demonstrations": "mine.parquet"}}, variants)["one-other"]
-    assert found.demonstrator == "one-other"
+    assert found.demonstrations_from == "one-other"
     # demonstrations of another world would be wrong here; another seed is no other file
-    assert found.demonstrations_file == (None if "world" in change else "mine.parquet")
+    assert found.demonstrations["file"] == (None if "world" in change else "mine.parquet")
 
 
 def test_sharing_a_users_own_file_does_not_read_it_twice():
     variants = {"high": {"of": ["one"], "learning": {"threshold": 2.99}}}
     found = configured({"one": {**OWN, "demonstrations": "mine.parquet"}}, variants)
-    assert found["one"].demonstrations_file == "mine.parquet"
-    assert found["one-high"].demonstrations_file is None
-    assert found["one-high"].demonstrator == "one"
+    assert (found["one"].source, found["one-high"].source) == ("file", "shared")
+    assert found["one-high"].demonstrations_from == "one"
 
 
 def test_variants_of_one_that_shares_share_too():
     experiments = {"one": OWN, "two": {**OWN, "demonstrations_of": "one"}}
     found = configured(experiments, {"high": {"of": ["two"], "learning": {"threshold": 2.99}}})
-    assert found["two-high"].demonstrator == "one"
+    assert found["two-high"].demonstrations_from == "one"
 
 
 def test_the_papers_variants():
-    found = resolve(CONFIG, SCHEMA).experiments
+    found = resolve(CONFIG).experiments
     assert found["gridworld-a-slip-30"].world["slip"] == 0.3
-    assert found["gridworld-a-slip-30"].demonstrator == "gridworld-a-slip-30"
+    assert found["gridworld-a-slip-30"].demonstrations_from == "gridworld-a-slip-30"
     assert found["gridworld-b-beta-599"].learning["threshold"] == 5.99
-    assert found["gridworld-b-beta-599"].demonstrator == "gridworld-b"
+    assert found["gridworld-b-beta-599"].demonstrations_from == "gridworld-b"
     for variant, switches in (
         ("all-iterations", (True, True)),
         ("no-reweighting", (True, False)),
         ("no-mixture", (False, False)),
     ):
         one = found[f"cartpole-mid-{variant}"]
-        adjustment, icl = one.learning["adjustment"], one.learning["icl"]
+        adjustment, loop = one.learning["icl"]["adjustment"], one.learning["icl"]["loop"]
         assert (adjustment["mixture"], adjustment["reweight"]) == switches
-        assert icl["tolerance"] is icl["patience"] is None
-        assert one.learning["density"]["epochs"] == 4  # CartPole's own
-        assert one.demonstrator == "cartpole-mid"
+        assert loop["tolerance"] is loop["patience"] is None
+        assert one.learning["icl"]["density"]["epochs"] == 4  # CartPole's own
+        assert one.demonstrations_from == "cartpole-mid"
 
 
 def test_a_scale_may_name_a_variants_experiment():
     config = copy.deepcopy(CONFIG)
-    smaller = {"learning": {"icl": {"iterations": 1}}}
+    smaller = {"learning": {"icl": {"loop": {"iterations": 1}}}}
     config["scales"]["paper"] = {"experiments": {"gridworld-a-slip-10": smaller}}
-    assert resolve(config, SCHEMA).experiments["gridworld-a-slip-10"].iterations == 1
+    assert resolve(config).experiments["gridworld-a-slip-10"].iterations("icl") == 1
 
 
 @pytest.mark.parametrize(
-    ("experiments", "variants", "told"),
+    ("experiments", "variants", "said"),
     [
         ({"one": OWN}, {"v": {"of": ["two"]}}, "variants.v.of names two, which is no experiment"),
         ({"one": OWN, "one-v": OWN}, {"v": {"of": ["one"]}}, "a second experiment one-v"),
@@ -108,14 +110,14 @@ def test_a_scale_may_name_a_variants_experiment():
             {},
             "names two, which has none of its own; name one instead",
         ),
-        ({"one": OWN}, {"v": {"learning": {}}}, "key variants.v.of is missing"),
+        ({"one": OWN}, {"v": {"learning": {}}}, "key variants.v.of: expected a list of texts"),
         ({"one": OWN}, {"v": {"off": ["one"]}}, "variants.v.off is unknown; did you mean of?"),
     ],
 )
-def test_mistakes_are_one_sentence(experiments, variants, told):
+def test_mistakes_are_one_sentence(experiments, variants, said):
     with pytest.raises(InputError) as error:
         configured(experiments, variants)
-    assert told in str(error.value)
+    assert said in str(error.value)
     assert "\n" not in str(error.value)
 
 
