@@ -11,6 +11,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
 from matplotlib.figure import Figure
+from matplotlib.typing import RcKeyType
 
 COLUMN, PAGE = 3.25, 6.75  # inches: one column, and the width of the text
 
@@ -22,7 +23,7 @@ ACTION_COLOURS = (BLUE, ORANGE)  # the paper's: a=0 blue, a=1 orange
 CONSTRAINT_MAP = "viridis"  # perceptually even, readable without colour vision
 ACCRUAL_MAP = "magma_r"
 
-RC: dict[str, Any] = {
+RC: dict[RcKeyType, Any] = {
     "font.family": "DejaVu Sans",  # comes with matplotlib, so it is the same everywhere
     "mathtext.fontset": "dejavusans",
     "font.size": 7,

@@ -22,8 +22,10 @@ from workflow.lib.publishing.run import read_run
 ROOT = Path(__file__).parents[2]
 OUTPUT = Path("docs/results")
 # The rules that show. Without the others a job that learns cannot start, whatever was edited.
-RULES = ("all", "results", "report_page", "collect_metrics", "claims", "figure", "table")
-RULES += ("animation",)
+RULES = (
+    *("all", "results", "report_page", "collect_metrics", "claims"),
+    *("figure", "table", "animation"),
+)
 
 
 def show(scale: str, cores: int) -> None:

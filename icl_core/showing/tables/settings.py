@@ -6,6 +6,7 @@ whatever else our configuration sets, so that no setting can be left out.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
@@ -132,6 +133,7 @@ ITEMS = [
     },
 ]
 
+NOT_RUN = "-"  # the experiment does not run the method whose setting it is
 COLUMNS = ("setting", "key", "experiment", "ours", "paper", "same")
 NOTES = (
     'Where the paper\'s value is another than ours, it stands in brackets; "not in the paper": its '
@@ -185,11 +187,11 @@ def _table(
     found = {name: _settings_of(results, name) for name in experiments}
     listed = {path for line in lines for path in line.paths} | set(elsewhere)
     more = [
-        Line(path.removeprefix("learning."), {path: "{}"})
+        Line(re.sub(r"^learning\.[^.]+\.", "", path), {path: "{}"})
         for path in sorted({path for settings in found.values() for path in settings})
         if _inside(path, sections)
         and path not in listed
-        and any(not _as_learners(path, settings) for settings in found.values())
+        and any(path in one and not _as_learners(path, one) for one in found.values())
     ]
     lines = [*lines, *more]
     cells = {
@@ -245,12 +247,13 @@ class Cell(NamedTuple):
 
     @property
     def same(self) -> str:
-        return "" if not self.paper else "yes" if self.paper == self.ours else "no"
+        if not self.paper or self.ours == NOT_RUN:
+            return ""
+        return "yes" if self.paper == self.ours else "no"
 
     @property
     def text(self) -> str:
-        different = self.paper not in ("", self.ours)
-        return f"**{self.ours}** (paper: {self.paper})" if different else self.ours
+        return f"**{self.ours}** (paper: {self.paper})" if self.same == "no" else self.ours
 
 
 def _cell(line: Line, settings: Mapping[str, object], environment: str) -> Cell:
@@ -262,7 +265,7 @@ def _cell(line: Line, settings: Mapping[str, object], environment: str) -> Cell:
     }
     key = next(iter(there), next(iter(line.paths), ""))
     # The baselines share a line: where their settings differ, both are shown.
-    ours = " / ".join(dict.fromkeys(there.values())) or ("-" if line.paths else "none")
+    ours = " / ".join(dict.fromkeys(there.values())) or (NOT_RUN if line.paths else "none")
     return Cell(key, ours, paper)
 
 

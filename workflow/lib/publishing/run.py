@@ -50,7 +50,8 @@ def read_run(root: Path, scale: str) -> Run:
                 f"file; make it with `snakemake --config scale={scale} only_finished=True`"
             )
     done = only_finished(wanted, results)
-    items, absent = [], []
+    items: list[Item] = []
+    absent: list[Item] = []
     for item in read_items():
         there = experiments_shown(item, done) and _there(item, results)
         (items if there else absent).append(item)
