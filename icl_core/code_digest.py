@@ -16,6 +16,7 @@ from __future__ import annotations
 import ast
 import hashlib
 import os
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
@@ -28,6 +29,8 @@ WITHOUT_EFFECT = frozenset(
 # What a world, method, figure or table declares about itself: the planner reads it, and hands to
 # jobs what they use of it.
 DECLARATIONS = frozenset({"TITLE", "PLACE", "SIZES", "JOBS", "ITERATIONS", "ITEMS", "GYMNASIUM_ID"})
+
+MARK = re.compile(r"id='module ([\w.]+)'")
 
 Roots = Mapping[str, Path]  # top-level package -> its folder
 
@@ -42,7 +45,7 @@ class Code(NamedTuple):
 class _Module(NamedTuple):
     """A module as far as it runs: its tree as text, and the modules of ours that it imports."""
 
-    text: str
+    text: str  # a name that stands for a module of ours is marked with it (`MARK`)
     # One entry for each import statement: the names it binds, and the modules behind it.
     imports: tuple[tuple[str, tuple[str, ...]], ...]
 
@@ -105,7 +108,8 @@ def _full(module: _Module, roots: Roots) -> str:
         names + " ".join(_shallow(target, roots) for target in targets)
         for names, targets in module.imports
     )
-    return _hash("\n".join([module.text, *lines]))
+    text = MARK.sub(lambda mark: _shallow(mark[1], roots), module.text)
+    return _hash("\n".join([text, *lines]))
 
 
 def _shallow(name: str, roots: Roots) -> str:
@@ -113,7 +117,8 @@ def _shallow(name: str, roots: Roots) -> str:
     if path is None or name in WITHOUT_EFFECT:
         return ""
     module = _read(path, name, roots)
-    return _hash("\n".join([module.text, *sorted(names for names, _ in module.imports)]))
+    text = MARK.sub("module", module.text)
+    return _hash("\n".join([text, *sorted(names for names, _ in module.imports)]))
 
 
 def _hash(text: str) -> str:
@@ -155,8 +160,9 @@ class _Reader(ast.NodeTransformer):
         return self.generic_visit(node)
 
     def visit_If(self, node: ast.If) -> ast.AST | list[ast.stmt]:
-        if "TYPE_CHECKING" in ast.dump(node.test):
-            return [self.visit(one) for one in node.orelse]  # the rest is not run
+        if _is_type_checking(node.test):  # what stands under it is not run
+            rest = self.generic_visit(ast.Module(node.orelse, []))
+            return rest.body  # type: ignore[attr-defined]
         return self.generic_visit(node)
 
     def visit_Raise(self, node: ast.Raise) -> ast.AST:
@@ -170,8 +176,8 @@ class _Reader(ast.NodeTransformer):
     def visit_Import(self, node: ast.Import) -> ast.AST | None:
         ours = [alias for alias in node.names if locate(alias.name, self.roots)]
         for alias in ours:
-            bound = alias.asname or alias.name
-            self.modules[bound.split(".")[0]] = "module"
+            if alias.asname:
+                self.modules[alias.asname] = alias.name
             self.imports.append(("module ", (alias.name,)))
         node.names = [alias for alias in node.names if alias not in ours]
         return node if node.names else None
@@ -183,7 +189,7 @@ class _Reader(ast.NodeTransformer):
         for alias in node.names:
             inner = f"{module}.{alias.name}"
             if locate(inner, self.roots):
-                self.modules[alias.asname or alias.name] = "module"
+                self.modules[alias.asname or alias.name] = inner
                 self.imports.append(("module ", (inner,)))
             else:
                 self.imports.append((f"{alias.name} as {alias.asname} ", (module,)))
@@ -201,13 +207,15 @@ class _Wordless(ast.NodeTransformer):
 
 
 class _Renamer(ast.NodeTransformer):
-    """Local names of our modules do not count either."""
+    """Marks the local names of our modules: what counts is which module it is."""
 
     def __init__(self, names: Mapping[str, str]):
         self.names = names
 
     def visit_Name(self, node: ast.Name) -> ast.AST:
-        return ast.Name(self.names[node.id], node.ctx) if node.id in self.names else node
+        if node.id not in self.names:
+            return node
+        return ast.Name(f"module {self.names[node.id]}", node.ctx)
 
 
 def _declares(node: ast.stmt) -> bool:
@@ -228,6 +236,11 @@ def _with_parents(module: str) -> Iterator[str]:
     """Importing a.b.c runs the `__init__` of a and of a.b too."""
     parts = module.split(".")
     return (".".join(parts[: k + 1]) for k in range(len(parts)))
+
+
+def _is_type_checking(test: ast.expr) -> bool:
+    name = test.id if isinstance(test, ast.Name) else getattr(test, "attr", "")
+    return name == "TYPE_CHECKING"
 
 
 def _is_text(node: ast.stmt) -> bool:

@@ -6,6 +6,7 @@ the files of a kind among many and says what its wildcards stand for.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
@@ -57,7 +58,8 @@ class Need(NamedTuple):
 
     @classmethod
     def parse(cls, text: str) -> Need:
-        """
+        """A need from its text.
+
         >>> Need.parse("iteration_policy:method=icl,iteration=01")
         Need(kind='iteration_policy', fixed={'method': 'icl', 'iteration': '01'})
         """
@@ -160,7 +162,7 @@ def groups_of(seeds: Sequence[int], stack: int) -> dict[str, tuple[int, ...]]:
     return {group_of(group): group for group in cut()}
 
 
-def scale_of(one: str | Path) -> str | None:
+def scale_of(one: str | os.PathLike) -> str | None:
     """The scale under whose results a file lies; None where it lies elsewhere."""
     parts = Path(one).parts
     return parts[parts.index("results") + 1] if "results" in parts[:-2] else None

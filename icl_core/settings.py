@@ -2,8 +2,8 @@
 
 `setting` declares a field with its default, bounds and one sentence of meaning; `section` declares
 a dataclass inside another. From these declarations follow: the check of a configuration (`check`,
-`build`), its defaults (`defaults`), the JSON schema for editors (`json_schema`) and the tables of
-the docs (`described`).
+`build`) and its defaults (`defaults`), and in `settings_schema` the schema for editors and the
+tables of the docs.
 
 >>> from dataclasses import dataclass
 >>> @dataclass(frozen=True)
@@ -20,7 +20,7 @@ import math
 import re
 import types
 import typing
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass
 from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
@@ -83,11 +83,18 @@ def _built(kind: type[T], given: Mapping) -> T:
     for one in fields(kind):  # type: ignore[arg-type]
         if one.name in given:
             value = given[one.name]
-            inner = _section_type(hints[one.name])
+            inner = section_type(hints[one.name])
             if inner is not None:
-                value = _built(inner, merge(plain(_default(one)), value))
-            values[one.name] = tuple(value) if isinstance(value, list) else value
+                value = _built(inner, merge(plain(default_of(one)), value))
+            values[one.name] = _frozen(value)
     return kind(**values)
+
+
+def _frozen(value: Any) -> Any:
+    """Lists as tuples, those in a mapping too."""
+    if isinstance(value, Mapping):
+        return {key: _frozen(inner) for key, inner in value.items()}
+    return tuple(value) if isinstance(value, list) else value
 
 
 def defaults(kind: type) -> dict:
@@ -97,25 +104,27 @@ def defaults(kind: type) -> dict:
 
 def plain(settings: Any) -> dict:
     """Settings as a nested mapping with lists, as a configuration would write them."""
-    found = {}
-    for one in fields(settings):
-        value = getattr(settings, one.name)
-        if is_dataclass(value):
-            value = plain(value)
-        found[one.name] = list(value) if isinstance(value, tuple) else value
-    return found
+    return {one.name: _plain_value(getattr(settings, one.name)) for one in fields(settings)}
+
+
+def _plain_value(value: Any) -> Any:
+    if is_dataclass(value):
+        return plain(value)
+    if isinstance(value, Mapping):
+        return {key: _plain_value(inner) for key, inner in value.items()}
+    return list(value) if isinstance(value, tuple) else value
 
 
 def used(kind: type, given: Mapping) -> dict:
     """Without the sections that a choice beside them leaves unused."""
     found, hints = dict(given), get_type_hints(kind)
     for one in fields(kind):
-        inner = _section_type(hints[one.name])
+        inner = section_type(hints[one.name])
         if inner is not None and one.name in found:
             found[one.name] = used(inner, found[one.name])
         if meaning(one).selects:
             for choice in meaning(one).choices:
-                if choice != found[one.name]:
+                if choice != found.get(one.name, default_of(one)):
                     found.pop(choice, None)
     return found
 
@@ -130,7 +139,7 @@ def check(kind: type, given: object, where: str = "") -> None:
     check_keys(given, list(known), where)
     hints = get_type_hints(kind)
     for key, value in given.items():
-        inner, place = _section_type(hints[key]), join(where, key)
+        inner, place = section_type(hints[key]), join(where, key)
         if inner is not None:
             check(inner, value, place)
         else:
@@ -159,7 +168,7 @@ def check_value(kind: Any, bounds: Meaning, value: object, where: str) -> None:
 
 
 def _fits(kind: Any, bounds: Meaning, value: object) -> bool:
-    options = _options(kind)
+    options = options_of(kind)
     if value is None:
         return type(None) in options
     if isinstance(value, bool):
@@ -172,7 +181,7 @@ def _fits(kind: Any, bounds: Meaning, value: object) -> bool:
     if isinstance(value, int | float):
         if not ((isinstance(value, int) and int in options) or float in options):
             return False
-        return math.isfinite(value) and _within(bounds, value)
+        return _finite(value) and _within(bounds, value)
     return any(_fits_many(option, bounds, value) for option in options)
 
 
@@ -191,6 +200,13 @@ def _fits_many(option: Any, bounds: Meaning, value: object) -> bool:
     return False
 
 
+def _finite(value: float) -> bool:
+    try:
+        return math.isfinite(value)
+    except OverflowError:  # a whole number beyond all floats
+        return False
+
+
 def _within(bounds: Meaning, value: float) -> bool:
     numbers = [choice for choice in bounds.choices if not isinstance(choice, str)]
     return (
@@ -204,11 +220,11 @@ def _within(bounds: Meaning, value: float) -> bool:
 
 def expected(kind: Any, bounds: Meaning) -> str:
     """A type and its bounds in words: "a whole number of at least 1"."""
-    if bounds.choices and not {int, float} & {*_options(kind)} - {bool}:
+    if bounds.choices and not {int, float} & {*options_of(kind)} - {bool}:
         words = [f"one of {', '.join(map(str, bounds.choices))}"]
     else:
-        words = [_word(option, bounds) for option in _options(kind) if option is not type(None)]
-    return " or ".join([*words, *(["null"] if type(None) in _options(kind) else [])])
+        words = [_word(option, bounds) for option in options_of(kind) if option is not type(None)]
+    return " or ".join([*words, *(["null"] if type(None) in options_of(kind) else [])])
 
 
 def _word(option: Any, bounds: Meaning) -> str:
@@ -238,58 +254,6 @@ def _limits(bounds: Meaning) -> str:
     return f" {words}" if words else ""
 
 
-def described(kind: type, where: str = "") -> Iterator[tuple[str, str, object, str]]:
-    """(key, what is expected, default, meaning) of every setting, sections unfolded."""
-    hints = get_type_hints(kind)
-    for one in fields(kind):
-        inner, place = _section_type(hints[one.name]), join(where, one.name)
-        if inner is None:
-            about = meaning(one)
-            yield place, expected(hints[one.name], about), _default(one), about.about
-        else:
-            own = plain(_default(one))
-            for key, what, _, about_ in described(inner, place):
-                yield key, what, _reach(own, key.removeprefix(f"{place}.")), about_
-
-
-def json_schema(kind: type) -> dict:
-    """The JSON schema of a part of such settings: every key may be left out."""
-    hints, properties = get_type_hints(kind), {}
-    for one in fields(kind):
-        inner = _section_type(hints[one.name])
-        schema = json_schema(inner) if inner else _value_schema(hints[one.name], meaning(one))
-        properties[one.name] = {"description": meaning(one).about, **schema}
-    return {"type": "object", "additionalProperties": False, "properties": properties}
-
-
-def _value_schema(kind: Any, bounds: Meaning) -> dict:
-    options = [_option_schema(option, bounds) for option in _options(kind)]
-    return options[0] if len(options) == 1 else {"anyOf": options}
-
-
-def _option_schema(option: Any, bounds: Meaning) -> dict:
-    if get_origin(option) is tuple:
-        entries = _option_schema(get_args(option)[0], bounds)
-        return {"type": "array", "minItems": 1, "items": entries}
-    if get_origin(option) is dict:
-        return {
-            "type": "object",
-            "additionalProperties": _value_schema(get_args(option)[1], bounds),
-        }
-    names: dict[Any, str] = {int: "integer", float: "number", bool: "boolean", str: "string"}
-    schema: dict = {"type": names.get(option, "null")}
-    if option in (int, float):
-        keys = {
-            "minimum": bounds.at_least,
-            "exclusiveMinimum": bounds.above,
-            "maximum": bounds.at_most,
-            "exclusiveMaximum": bounds.below,
-        }
-        schema |= {key: value for key, value in keys.items() if value is not None}
-    chosen = [c for c in bounds.choices if isinstance(c, str) == (option is str)]
-    return schema | ({"enum": chosen} if chosen and option in (int, float, str) else {})
-
-
 def meaning(one: Field) -> Meaning:
     """What a field says of itself."""
     return one.metadata.get(META, Meaning(""))
@@ -300,11 +264,14 @@ def join(where: str, key: object) -> str:
     return f"{where}.{key}" if where else str(key)
 
 
-def _default(one: Field) -> Any:
-    return one.default if one.default is not MISSING else one.default_factory()  # type: ignore[misc]
+def default_of(one: Field) -> Any:
+    """A field's default value."""
+    if one.default_factory is not MISSING:
+        return one.default_factory()
+    return one.default
 
 
-def _options(kind: Any) -> tuple:
+def options_of(kind: Any) -> tuple:
     """The types of a union, or the one type."""
     return get_args(kind) if isinstance(kind, types.UnionType) or _is_union(kind) else (kind,)
 
@@ -313,15 +280,9 @@ def _is_union(kind: Any) -> bool:
     return get_origin(kind) is typing.Union
 
 
-def _section_type(kind: Any) -> type | None:
+def section_type(kind: Any) -> type | None:
+    """The dataclass of a section; None for a single value."""
     return kind if is_dataclass(kind) and isinstance(kind, type) else None
-
-
-def _reach(nested: Mapping, key: str) -> object:
-    value: Any = nested
-    for part in key.split("."):
-        value = value[part]
-    return value
 
 
 def _found(value: object) -> str:
@@ -333,5 +294,6 @@ def _found(value: object) -> str:
         power = re.fullmatch(r"([-+]?\d+)([eE][-+]?\d+)", value)
         dot = f" (in YAML write {power[1]}.0{power[2]})" if power else ""
         return f"the text {value!r}{dot}"
-    kind = {dict: "a mapping", list: "the list"}.get(type(value), "")
-    return " ".join(filter(None, [kind, str(value)]))
+    if isinstance(value, Mapping):
+        return f"a mapping {value}"
+    return f"the list {value}" if isinstance(value, list) else str(value)

@@ -36,7 +36,7 @@ class OnPolicyTrainer:
     ):
         if settings.steps % settings.environments:
             raise InputError(
-                f"configuration: key on_policy.steps: expected a multiple of on_policy.environments "
+                "configuration: key on_policy.steps: expected a multiple of on_policy.environments "
                 f"({settings.environments}), found {settings.steps}; change one of them"
             )
         self.world, self.beta, self.seeds = world, beta, seeds

@@ -38,7 +38,7 @@ class ParallelEnvs:
     def __init__(self, world: World, rngs: Sequence[np.random.Generator], count: int):
         self.world = world
         self.states = np.stack([world.initial_states(rng, count) for rng in rngs])
-        self.ages = np.zeros(self.states.shape[:2], np.int64)
+        self.ages: np.ndarray = np.zeros(self.states.shape[:2], np.int64)
         # Return, discounted cost and length so far of the episodes that are under way.
         self.sums = np.zeros((3, *self.ages.shape))
 

@@ -9,7 +9,7 @@ import json
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Protocol
 
@@ -65,7 +65,7 @@ def log_table(
 
 
 class Store:
-    """The saved state of one job, at most one file.
+    """The saved state of one job: one file, or one for each of its parts.
 
     Saving is a matter of time and not of progress, so that it can never change a result.
     A state is taken up only by a job with the same code, settings and inputs (`provenance`);
@@ -76,6 +76,7 @@ class Store:
         self.path, self.seconds = Path(path), seconds
         self.provenance = json.loads(json.dumps(provenance))
         self._last = time.monotonic()
+        self._parts: list[Store] = []
 
     def load(self) -> Tensors | None:
         """The state, where there is one of this very job."""
@@ -91,8 +92,16 @@ class Store:
             write_tensors(self.path, state(), self.provenance)
             self._last = time.monotonic()
 
+    def part(self, name: str) -> Store:
+        """The state of one training among several of the job, in a file of its own."""
+        path = self.path.with_stem(f"{self.path.stem}-{name}")
+        self._parts.append(Store(path, self.provenance, self.seconds))
+        return self._parts[-1]
+
     def clear(self) -> None:
         """The job is done: nothing to take up any more."""
+        for part in self._parts:
+            part.clear()
         self.path.unlink(missing_ok=True)
 
 
@@ -122,6 +131,10 @@ class Job:
 
     progress: Progress = field(default_factory=Progress.silent)
     store: Store | None = None
+
+    def part(self, name: str) -> Job:
+        """One training among several: a state of its own is saved for it."""
+        return replace(self, store=self.store.part(name) if self.store else None)
 
     def run(self, learner: Learner, total: int) -> None:
         """Advance until `total` steps are done, from the saved state where there is one."""

@@ -74,11 +74,12 @@ def learn(problem: Problem, settings: Settings, job: Job) -> Outcome:
     policies: list[PolicyState] = []
     for i in range(1, loop.iterations + 1):  # 4
         # 5, 6: pi_i, by constrained RL under c_(i-1) (rule icl_policy)
-        policies.append(train_policy(problem, constraints[-1], i, rl, loop, job))
+        this = job.part(f"policy-{i}")
+        policies.append(train_policy(problem, constraints[-1], i, rl, loop, this))
         # 8: a run stops whose policy behaves like the demonstrations (rule icl_adjust)
         known = constraints[-1].stop(should_stop(problem, policies, loop))
         # 7: c_i, which the policies so far break and the demonstrations keep (rule icl_adjust)
         adjusted, _ = adjust_constraint(problem, density, policies, known, settings.adjustment, job)
         constraints.append(adjusted)
     # output: a last policy on c_n, then the pair that is closest (rule icl_select)
-    return select_final(problem, constraints, policies, rl, loop, job)
+    return select_final(problem, constraints, policies, rl, loop, job.part("last-policy"))

@@ -1,0 +1,181 @@
+"""What every method keeps to, however it learns: methods are found, none is listed here."""
+
+import dataclasses
+import re
+from functools import cache
+
+import numpy as np
+import pytest
+
+from icl_core import discovery
+from icl_core.learning.engine.actions import actions_of
+from icl_core.learning.engine.networks import Networks, sigmoid
+from icl_core.learning.engine.training import TRAINING_SCHEMA, Job
+from icl_core.settings import build, defaults, meaning, merge
+from tests.learning.tiny import Killed, killed_job, problem_of
+from tests.worlds import SYNTHETIC, short_world
+
+METHODS = discovery.names(discovery.METHODS)
+WORLDS = (*SYNTHETIC, "highd", "exid", "halfcheetah")
+SEEDS = (3, 8, 5)
+
+
+def module(method):
+    return discovery.load(discovery.METHODS, method)
+
+
+def variants(kind, given):
+    """The settings, once for each choice of a section that they leave."""
+    found = [given]
+    for one in dataclasses.fields(kind):
+        inner = one.default_factory() if one.default_factory is not dataclasses.MISSING else None
+        if dataclasses.is_dataclass(inner):
+            parts = variants(type(inner), given[one.name])
+            found = [{**some, one.name: part} for some in found for part in parts]
+        elif meaning(one).selects:
+            choices = meaning(one).choices
+            found = [{**some, one.name: choice} for some in found for choice in choices]
+    return found
+
+
+def narrow(given):
+    """Networks with few units: at this size they take most of the time."""
+    if isinstance(given, dict):
+        return {key: narrow(value) for key, value in given.items()}
+    return [12] * len(given) if isinstance(given, list) else given
+
+
+def tiny(method):
+    kind = module(method).Settings
+    smallest = narrow(merge(defaults(kind), module(method).SIZES["smoke"]))
+    return [build(kind, one, method) for one in variants(kind, smallest)]
+
+
+CASES = [
+    pytest.param(method, variant, name, id=f"{method}-{variant}-{name}")
+    for method in METHODS
+    for variant in range(len(tiny(method)))
+    for name in WORLDS
+]
+
+
+def learn(method, variant, name, seeds, job=None):
+    return module(method).learn(problem_of(name, seeds), tiny(method)[variant], job or Job())
+
+
+@cache
+def learned(method, variant, name, seeds=SEEDS):
+    """The whole stack, trained once for all tests."""
+    return learn(method, variant, name, list(seeds))
+
+
+def assert_same_runs(whole, some, which):
+    """The runs `which` of the first outcome are, bit for bit, the runs of the second."""
+    for ours, theirs in [(whole.constraint, some.constraint), (whole.policy, some.policy)]:
+        assert (ours.sizes, ours.activation) == (theirs.sizes, theirs.activation)
+        np.testing.assert_array_equal(ours.parameters[which], theirs.parameters)
+    assert whole.extras.keys() == some.extras.keys()
+    for name, part in whole.extras.items():
+        np.testing.assert_array_equal(part[which], some.extras[name], err_msg=name)
+    ours, theirs = (rows_by_seed(outcome.log) for outcome in (whole, some))
+    for seed, rows in theirs.items():
+        np.testing.assert_array_equal(ours[seed], rows)
+
+
+def rows_by_seed(log):
+    columns = np.stack([log[name].to_numpy() for name in log.column_names[1:]])
+    seeds = log["seed"].to_numpy()
+    return {seed: columns[:, seeds == seed] for seed in np.unique(seeds)}
+
+
+@pytest.mark.parametrize(("method", "variant", "name"), CASES)
+def test_what_a_method_ends_with(method, variant, name):
+    world, end = short_world(name), learned(method, variant, name)
+    assert (end.constraint.runs, end.policy.runs) == (3, 3)
+    assert (end.constraint.sizes[0], end.constraint.sizes[-1]) == (world.input_size, 1)
+    actions = actions_of(world)
+    assert (end.policy.sizes[0], end.policy.sizes[-1]) == (world.observation_size, actions.outputs)
+    nodes = np.broadcast_to(world.grid.nodes.astype(np.float32), (3, *world.grid.nodes.shape))
+    values = sigmoid(end.constraint(nodes)[..., 0])
+    assert values.shape == (3, len(world.grid.nodes))
+    assert ((values > 0) & (values < 1)).all()
+    assert len({row.tobytes() for row in end.constraint.parameters}) == 3  # each seed its own
+    assert end.log.schema == TRAINING_SCHEMA
+    rows = rows_by_seed(end.log)
+    assert set(rows) <= set(SEEDS)
+    for seed in rows:
+        np.testing.assert_array_equal(rows[seed][0], np.arange(1, 1 + rows[seed].shape[1]))
+    assert all(len(part) == 3 for part in end.extras.values())
+    # A stored network is the one that was learned.
+    for network in (end.constraint, end.policy):
+        again = Networks.from_tensors(network.tensors())
+        np.testing.assert_array_equal(again.parameters, network.parameters)
+        assert (again.sizes, again.activation) == (network.sizes, network.activation)
+
+
+@pytest.mark.parametrize(("method", "variant", "name"), CASES)
+def test_a_seed_learns_the_same_alone_and_in_a_stack(method, variant, name):
+    together = learned(method, variant, name)
+    assert_same_runs(together, learn(method, variant, name, [8]), [1])
+    assert_same_runs(together, learn(method, variant, name, [5, 3]), [2, 0])
+
+
+@pytest.mark.parametrize(("method", "variant", "name"), CASES)
+def test_a_killed_run_goes_on_and_ends_with_the_same_bytes(method, variant, name, tmp_path):
+    """Killed at its last step: the rest follows from what was saved, and from that alone."""
+    whole, first = learned(method, variant, name), killed_job(tmp_path)
+    assert_same_runs(whole, learn(method, variant, name, list(SEEDS), first), [0, 1, 2])
+    steps = len(first.progress.lines)
+    first.store.clear()
+    assert list(tmp_path.iterdir()) == []
+    with pytest.raises(Killed):
+        learn(method, variant, name, list(SEEDS), killed_job(tmp_path, survived=steps - 1))
+    second = killed_job(tmp_path)
+    assert_same_runs(whole, learn(method, variant, name, list(SEEDS), second), [0, 1, 2])
+    assert len(second.progress.lines) < steps  # not from the beginning
+    second.store.clear()
+    assert list(tmp_path.iterdir()) == []
+
+
+# ------------------------------------------------------------------ what it declares
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_method_declares_its_title_place_and_sizes(method):
+    assert discovery.title(discovery.METHODS, method)
+    assert isinstance(module(method).PLACE, int)
+    sizes = module(method).SIZES
+    assert {"quick", "smoke"} <= set(sizes)
+    for scale, changes in sizes.items():
+        assert isinstance(build(module(method).Settings, changes, scale), module(method).Settings)
+    name = discovery.module_name(discovery.METHODS, method)
+    assert discovery.literal(name, "SIZES") == sizes
+
+
+def test_titles_and_places_are_each_methods_own():
+    for key in ("TITLE", "PLACE"):
+        values = [getattr(module(method), key) for method in METHODS]
+        assert len(set(values)) == len(values)
+
+
+def settings_in(kind):
+    """The dataclass and those of its sections, each once."""
+    found = {kind}
+    for one in dataclasses.fields(kind):
+        inner = one.default_factory() if one.default_factory is not dataclasses.MISSING else None
+        if dataclasses.is_dataclass(inner):
+            found |= settings_in(type(inner))
+    return found
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_settings_are_frozen_and_every_field_says_what_it_means(method):
+    for kind in settings_in(module(method).Settings):
+        assert kind.__dataclass_params__.frozen, kind
+        assert kind.__doc__
+        assert kind() == build(kind, {}), "the defaults are right themselves"
+        for one in dataclasses.fields(kind):
+            about = meaning(one).about
+            assert re.fullmatch(r"\S.*\S", about), f"{kind.__name__}.{one.name} says nothing"
+            with pytest.raises(dataclasses.FrozenInstanceError):
+                setattr(kind(), one.name, None)
