@@ -54,7 +54,7 @@ FIGURES = {
     29: "accruals, ExiD",
 }
 
-_METHODS = ("gail-constraint", "icrl", "icl")
+METHODS = ("gail-constraint", "icrl", "icl")
 _COLUMNS = ("gridworld-a", "gridworld-b", "cartpole-mr", "cartpole-mid")
 
 # Tables 1 and 2, a row per method.
@@ -136,12 +136,12 @@ _MINUTES = {
 MINUTES: dict[tuple[str, str], int] = {
     (environment, method): minutes
     for environment, row in _MINUTES.items()
-    for method, minutes in zip(_METHODS, row, strict=True)
+    for method, minutes in zip(METHODS, row, strict=True)
 }
 
 # What its text reads off Figure 2: gaps [m] by (method, speed [m/s]), between centres.
 GAPS: dict[tuple[str, float], tuple[float, float]] = {
-    **{(method, 20.0): (60.0, 80.0) for method in _METHODS},
+    **{(method, 20.0): (60.0, 80.0) for method in METHODS},
     ("icl", 40.0): (125.0, 150.0),
     ("gail-constraint", 40.0): (160.0, 180.0),
     ("icrl", 40.0): (160.0, 180.0),

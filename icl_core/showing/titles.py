@@ -20,15 +20,9 @@ def column_title(results: Results, experiment: str) -> str:
     return world.title if world is not None and world.name == experiment else experiment
 
 
-def threshold(results: Results, experiment: str) -> float:
-    """beta, as the experiment's learners were given it."""
-    given = results.settings.get(experiment, {}).get("learning", {}).get("threshold")
-    return results.worlds[experiment].threshold if given is None else given
-
-
 def panel_titles(results: Results, experiment: str, methods: Iterable[str]) -> dict[str, str]:
     """Titles of panels by method, e.g. "ICL (beta=0.99)": only ICL is given the threshold."""
-    beta = threshold(results, experiment)
+    beta = results.beta(experiment)
     return {
         method: results.title(method) + (rf" ($\beta={beta:g}$)" if method == "icl" else "")
         for method in methods

@@ -32,7 +32,9 @@ def random_episodes(world, seed, episodes, longest):
     states = rng.uniform(low, high, size=size).astype(np.float32)
     actions = random_actions(world, rng, episodes, steps)
     rewards = rng.normal(size=(episodes, steps)).astype(np.float32)
-    return Trajectories(*(zero_after_end(part, mask) for part in (states, actions, rewards)), lengths)
+    return Trajectories(
+        *(zero_after_end(part, mask) for part in (states, actions, rewards)), lengths
+    )
 
 
 def rows(lengths=(3, 2), size=2):

@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 
 from icl_core.demonstrations.trajectories import Trajectories, zero_after_end
 from icl_core.environments import make_world
+from icl_core.learning.engine.networks import Networks, sigmoid
+from icl_core.learning.engine.optimisers import Adam
 from icl_core.learning.methods.icl.soft_loss import (
     AdjustmentSettings,
     LagrangianLoss,
@@ -19,8 +21,6 @@ from icl_core.learning.methods.icl.soft_loss import (
     descend,
     normalised,
 )
-from icl_core.learning.engine.networks import Networks, sigmoid
-from icl_core.learning.engine.optimisers import Adam
 from icl_core.randomness import generators
 from tests.worlds import NAMES, random_actions, small_world
 

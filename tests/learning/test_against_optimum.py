@@ -19,8 +19,8 @@ import pytest
 from icl_core.environments import make_world
 from icl_core.environments.gridworld import SIZE
 from icl_core.learning.constrained_rl.procedure import ConstrainedRLSettings, train_policies
-from icl_core.learning.linear_program import evaluate_policy, solve_constrained_optimum
 from icl_core.learning.engine.networks import log_softmax
+from icl_core.learning.linear_program import evaluate_policy, solve_constrained_optimum
 from icl_core.randomness import generator, generators
 
 COUNT, ENOUGH = 20, 18

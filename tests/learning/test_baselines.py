@@ -10,7 +10,11 @@ from icl_core.environments import make_world
 from icl_core.errors import InputError
 from icl_core.learning import resume
 from icl_core.learning.engine.actions import actions_of
-from icl_core.learning.methods.icrl.feasibility import BackwardSettings
+from icl_core.learning.engine.networks import Networks, sigmoid
+from icl_core.learning.engine.on_policy import OnPolicySettings
+from icl_core.learning.engine.optimisers import Adam, Multiplier
+from icl_core.learning.engine.rollouts import roll_out, roll_out_without_reset
+from icl_core.learning.engine.training import TRAINING_SCHEMA, Store
 from icl_core.learning.methods.gail_constraint import (
     GAILSettings,
     discriminate,
@@ -19,13 +23,7 @@ from icl_core.learning.methods.gail_constraint import (
     train_gail_constraint,
 )
 from icl_core.learning.methods.icrl.algorithm import ICRLSettings, train_icrl
-from icl_core.learning.engine.training import TRAINING_SCHEMA
-from icl_core.learning.engine.optimisers import Multiplier
-from icl_core.learning.engine.networks import Networks, sigmoid
-from icl_core.learning.engine.optimisers import Adam
-from icl_core.learning.engine.on_policy import OnPolicySettings
-from icl_core.learning.engine.training import Store
-from icl_core.learning.engine.rollouts import roll_out, roll_out_without_reset
+from icl_core.learning.methods.icrl.feasibility import BackwardSettings
 from icl_core.measuring.loading import constraint_values
 from icl_core.randomness import generators
 from tests.worlds import SYNTHETIC, short_world, some_policies

@@ -7,8 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from icl_core.learning.engine.actions import Choices
-from icl_core.learning.engine.ppo import StepBuffer
-from icl_core.learning.engine.ppo import Batch
+from icl_core.learning.engine.ppo import Batch, StepBuffer
 from icl_core.randomness import generators
 
 

@@ -11,18 +11,18 @@ from hypothesis import strategies as st
 from icl_core.demonstrations.trajectories import Trajectories
 from icl_core.environments import make_world
 from icl_core.learning import penalty
-from icl_core.learning.constrained_rl.procedure import ConstrainedRLSettings, train_policies
-from icl_core.learning.engine.costs import constraint_values, truncate
 from icl_core.learning.constrained_rl.lagrangian import (
     ROBOTS,
     LagrangianLearner,
     LagrangianSettings,
 )
+from icl_core.learning.constrained_rl.procedure import ConstrainedRLSettings, train_policies
+from icl_core.learning.engine.costs import constraint_values, truncate
 from icl_core.learning.engine.networks import Networks
 from icl_core.learning.engine.optimisers import Adam
 from icl_core.learning.engine.ppo import PPOSettings
-from icl_core.learning.engine.training import Store
 from icl_core.learning.engine.rollouts import roll_out
+from icl_core.learning.engine.training import Store
 from icl_core.randomness import generators
 from tests.worlds import DRIVING, SYNTHETIC, short_world
 

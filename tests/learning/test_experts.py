@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 
 from icl_core.demonstrations import expert as module
-from icl_core.learning.experts import ExpertSettings, _feasible_rollouts, train_expert
 from icl_core.demonstrations.trajectories import Trajectories
 from icl_core.environments import make_world
 from icl_core.learning.constrained_rl.procedure import ConstrainedRLSettings
-from icl_core.learning.engine.training import TRAINING_SCHEMA
 from icl_core.learning.engine.networks import Networks
 from icl_core.learning.engine.ppo import PPOSettings
 from icl_core.learning.engine.rollouts import roll_out
+from icl_core.learning.engine.training import TRAINING_SCHEMA
+from icl_core.learning.experts import ExpertSettings, _feasible_rollouts, train_expert
 from icl_core.randomness import generator, generators
 
 TINY = ConstrainedRLSettings(epochs=3, episodes=4, ppo=PPOSettings(updates=2, batch=16))

@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 import torch
 
+from icl_core.learning.engine.networks import Networks
+from icl_core.learning.engine.optimisers import Adam
 from icl_core.learning.methods.icrl.feasibility import (
     EPSILON,
     BackwardSettings,
@@ -14,8 +16,6 @@ from icl_core.learning.methods.icrl.feasibility import (
     importance,
     zeta,
 )
-from icl_core.learning.engine.networks import Networks
-from icl_core.learning.engine.optimisers import Adam
 from icl_core.randomness import generator, generators
 
 SETTINGS = BackwardSettings()

@@ -6,25 +6,25 @@ import numpy as np
 import pytest
 
 from icl_core.environments import make_world
-from icl_core.learning.engine.actions import actions_of
-from icl_core.learning.methods.icl.soft_loss import AdjustmentSettings
+from icl_core.learning.constrained_rl.lagrangian import LagrangianSettings
 from icl_core.learning.constrained_rl.procedure import ConstrainedRLSettings
+from icl_core.learning.engine.actions import actions_of
 from icl_core.learning.engine.density import DensitySettings, fit_density
-from icl_core.learning.methods.icl.selection import choose, conclude
+from icl_core.learning.engine.networks import Networks
+from icl_core.learning.engine.on_policy import OnPolicySettings
+from icl_core.learning.engine.ppo import PPOSettings
+from icl_core.learning.engine.rollouts import roll_out
+from icl_core.learning.engine.training import ADJUSTMENT_SCHEMA, TRAINING_SCHEMA
 from icl_core.learning.methods.icl.adjustment import adjust_constraint, finished
 from icl_core.learning.methods.icl.policy_step import dissimilarities, train_policy
+from icl_core.learning.methods.icl.selection import choose, conclude
+from icl_core.learning.methods.icl.soft_loss import AdjustmentSettings
 from icl_core.learning.methods.icl.state import (
     ConstraintState,
     ICLSettings,
     PolicyState,
     initial_constraint,
 )
-from icl_core.learning.constrained_rl.lagrangian import LagrangianSettings
-from icl_core.learning.engine.training import ADJUSTMENT_SCHEMA, TRAINING_SCHEMA
-from icl_core.learning.engine.networks import Networks
-from icl_core.learning.engine.on_policy import OnPolicySettings
-from icl_core.learning.engine.ppo import PPOSettings
-from icl_core.learning.engine.rollouts import roll_out
 from icl_core.randomness import generators
 from tests.worlds import SYNTHETIC, short_world, some_policies
 

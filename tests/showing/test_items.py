@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import pytest
+from tests.test_configuration import CONFIG, SCHEMA
 
 from icl_core import discovery
 from icl_core.configuration import resolve
@@ -16,7 +17,6 @@ from icl_core.showing import paper
 from icl_core.showing.item import read_items
 from icl_core.showing.save import show
 from tests.showing.conftest import ITEMS
-from tests.test_configuration import CONFIG, SCHEMA
 
 NEW = """
 ITEMS = [{"title": "New", "caption": "Newly made.", "needs": ["metrics"], "experiments": "all"}]

@@ -3,6 +3,7 @@
 import csv
 
 import pytest
+from tests.test_configuration import CONFIG, SCHEMA
 
 from icl_core.configuration import resolve
 from icl_core.layout import path
@@ -13,7 +14,6 @@ from icl_core.showing.tables import settings as settings_tables
 from icl_core.showing.tables import training_times
 from tests.fake_results import EXPERIMENTS, TITLES, settings_of, world_of
 from tests.showing.conftest import ITEMS
-from tests.test_configuration import CONFIG, SCHEMA
 from tests.worlds import SYNTHETIC
 
 TABLES = [name for name, item in ITEMS.items() if item.kind == "table"]

@@ -97,7 +97,7 @@ def resolve(config: Mapping) -> Configuration:
     """Check `config`, lay its scale over it and complete its experiments."""
     sections.check_configuration(config)
     overlay = config["scales"][config.get("scale", FULL)]
-    run = build(Run, {key: config[key] for key in Run.__dataclass_fields__ if key in config})
+    run = build(Run, {key: config[key] for key in sections.names_of(Run) if key in config})
     sized = {**plain(run), **overlay}
     written = {name: _expanded(own) for name, own in config["experiments"].items()}
     changes = {name: _expanded(own) for name, own in config.get("variants", {}).items()}
@@ -147,7 +147,7 @@ class _Maker:
         environment = own["environment"]
         world = sections.world_type(environment)
         complete = self.environment(environment)
-        known = {key: complete[key] for key in world.Settings.__dataclass_fields__}
+        known = {key: complete[key] for key in sections.names_of(world.Settings)}
         sections.check(world.Settings, own.get("world", {}), f"experiments.{name}.world")
         methods = tuple(last.get("methods", own["methods"]))
         learning = {m: self._method(m, name, own, last) for m in {*methods, EXPERT_AS}}

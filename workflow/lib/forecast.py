@@ -20,6 +20,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from icl_core.measuring.times import cpu_seconds, records
+from icl_core.tables import counted
 
 EXPECTED = Path(__file__).with_name("expected_cpu.csv")
 UNKNOWN = 10.0  # seconds of a job of which nothing is known
@@ -116,7 +117,7 @@ class Forecast:
         total = sum(self.jobs.values())
         return (
             f"{len(self.jobs)} jobs, about {duration(total)} of CPU time: "
-            f"{duration(total / self.cores)} on {self.cores} idle core{'s' if self.cores > 1 else ''}"
+            f"{duration(total / self.cores)} on {counted(self.cores, 'idle core')}"
         )
 
     def now(self, time_: float) -> str:

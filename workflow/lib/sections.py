@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 from icl_core import discovery
@@ -18,7 +18,8 @@ from icl_core.errors import InputError
 from icl_core.learning.experts import ExpertSettings
 from icl_core.learning.true_fit import TrueFitsSettings
 from icl_core.measuring.settings import MeasuringSettings
-from icl_core.settings import Meaning, check, check_keys, check_value, join, json_schema, setting
+from icl_core.settings import Meaning, check, check_keys, check_value, join, setting
+from icl_core.settings_schema import json_schema
 from icl_core.showing.item import ShowingSettings
 
 NAME = "[a-z0-9]+(-[a-z0-9]+)*"
@@ -78,10 +79,15 @@ class VariantKeys:
 def environment_types(environment: str) -> list[type]:
     """Where the settings of an environment are declared: its world, and its recordings."""
     world = world_type(environment)
-    types = [world.Settings]
+    types: list[type] = [world.Settings]
     if world.recorded:
         types.append(recordings(environment, "settings").Settings)
     return types
+
+
+def names_of(kind: type) -> list[str]:
+    """The settings that a dataclass declares."""
+    return [one.name for one in fields(kind)]
 
 
 def recordings(environment: str, part: str) -> Any:
@@ -104,11 +110,11 @@ def check_environments(given: object, where: str) -> None:
 def check_environment(name: str, given: object, where: str) -> None:
     """The settings of one environment: of its world, or of its recordings."""
     types, own = environment_types(name), _mapping(given, where)
-    known = [key for kind in types for key in kind.__dataclass_fields__]
+    known = [key for kind in types for key in names_of(kind)]
     check_keys(own, known, where)
     for kind in types:
-        fields = kind.__dataclass_fields__
-        check(kind, {key: value for key, value in own.items() if key in fields}, where)
+        names = names_of(kind)
+        check(kind, {key: value for key, value in own.items() if key in names}, where)
 
 
 def check_learning(given: object, where: str) -> None:
@@ -132,7 +138,7 @@ def check_demonstrations(given: object, where: str) -> None:
 def check_experiment(given: object, where: str, complete: bool = True) -> None:
     """An experiment; in a scale any of its keys may be missing."""
     own = _mapping(given, where)
-    check_keys(own, list(ExperimentKeys.__dataclass_fields__), where)
+    check_keys(own, names_of(ExperimentKeys), where)
     if "environment" in own:
         _known(discovery.WORLDS, own["environment"], join(where, "environment"))
     elif complete:
@@ -145,7 +151,7 @@ def check_experiment(given: object, where: str, complete: bool = True) -> None:
 def check_variant(given: object, where: str) -> None:
     """A variant."""
     own = _mapping(given, where)
-    check_keys(own, list(VariantKeys.__dataclass_fields__), where)
+    check_keys(own, names_of(VariantKeys), where)
     check_value(tuple[str, ...], Meaning("", each_once=True), own.get("of", []), join(where, "of"))
     _check_parts(own, where)
 
@@ -186,7 +192,7 @@ CHECKS: dict[str, Callable[[object, str], None]] = {
 
 def check_configuration(config: Mapping) -> None:
     """Raise an InputError of one sentence where a configuration is wrong."""
-    run = list(Run.__dataclass_fields__)
+    run = names_of(Run)
     check_keys(config, [*run, *CHECKS, "experiments", "variants", "scales"], "")
     check(Run, {key: config[key] for key in run if key in config})
     for key in CHECKS:

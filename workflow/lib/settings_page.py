@@ -13,7 +13,7 @@ from icl_core import discovery
 from icl_core.learning.experts import ExpertSettings
 from icl_core.learning.true_fit import TrueFitsSettings
 from icl_core.measuring.settings import MeasuringSettings
-from icl_core.settings import described
+from icl_core.settings_schema import described
 from icl_core.showing.item import ShowingSettings
 from icl_core.tables import markdown_rows
 from workflow.lib import sections
@@ -21,9 +21,9 @@ from workflow.lib import sections
 ROOT = Path(__file__).parents[2]
 HEAD = """# Settings
 
-Written by `make docs` from the fields at which settings are declared; do not edit. Defaults are those
-of scale `paper`. `config.yaml` says what experiments, variants and scales change; a file of your own
-(`--configfile mine.yaml`) uses the same keys.
+Written by `make docs` from the fields at which settings are declared; do not edit. Defaults are
+those of scale `paper`. `config.yaml` says what experiments, variants and scales change; a file of
+your own (`--configfile mine.yaml`) uses the same keys.
 """
 
 
@@ -32,7 +32,7 @@ def page() -> str:
     parts = [HEAD, _table("The run", "", [sections.Run])]
     for name in discovery.names(discovery.WORLDS):
         types = sections.environment_types(name)
-        if any(kind.__dataclass_fields__ for kind in types):
+        if any(sections.names_of(kind) for kind in types):
             title = discovery.title(discovery.WORLDS, name)
             parts.append(_table(f"Environment {title}", f"environments.{name}", types))
     parts.append(_table("Demonstrations", "demonstrations", [ExpertSettings]))

@@ -14,6 +14,7 @@ from icl_core.layout import Need
 from icl_core.measuring.claims.check import find_checks
 from icl_core.measuring.claims.claim import read_claims
 from icl_core.settings import plain
+from icl_core.showing import paper
 from icl_core.showing.item import Item, read_items
 from workflow.lib.configuration import Configuration, Experiment
 from workflow.lib.plan import Plan
@@ -179,9 +180,11 @@ class Shown:
         }
 
     def _titles(self, experiments: Iterable[Experiment]) -> dict[str, str]:
-        """Titles of the methods that these experiments run: another one changes nothing."""
+        """Titles of the paper's methods, which tables show though they were not run, and of those
+        that these experiments run: another method elsewhere changes nothing here.
+        """
         used = {method for one in experiments for method in one.methods}
-        return {m: title for m, title in self.plan.titles.items() if m in used}
+        return self.plan.titles({*paper.METHODS, *used})
 
     def _world(self, experiment: Experiment) -> dict:
         return self.plan.world(experiment) | {"threshold": experiment.learning["threshold"]}
@@ -236,7 +239,7 @@ class Shown:
     def claim_settings(self, wildcards: Any) -> dict:
         """What the verdicts depend on besides the inputs."""
         worlds = {one.name: self._world(one) for one in self.plan.learned}
-        titles = list(self.plan.titles.items())
+        titles = list(self._titles(self.plan.learned).items())
         return {"scale": self.config.scale, "worlds": worlds, "methods": titles}
 
     def claims_code(self, wildcards: Any) -> str:
@@ -249,7 +252,7 @@ class Shown:
     # The page
 
     def page_settings(self, wildcards: Any) -> dict:
-        """The items with their words, so that an edited caption gives a new page; and all titles."""
+        """The items with their words, so that an edited caption gives a new page; all titles."""
         items = [self.items[name] for kind in ("figure", "table") for name in self.names(kind)]
         used = sorted({one.environment for one in self.config.experiments.values()})
         worlds = {name: discovery.title(discovery.WORLDS, name) for name in used}
@@ -257,7 +260,7 @@ class Shown:
         return {
             "scale": self.config.scale,
             "items": words,
-            "titles": worlds | self.plan.titles,
+            "titles": worlds | self._titles(self.plan.learned),
         }
 
     def page_layout(self) -> list[str]:

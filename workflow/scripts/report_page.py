@@ -4,8 +4,8 @@ from pathlib import Path
 
 from icl_core.layout import find
 from icl_core.showing.item import find_item
+from icl_core.showing.page.items import is_simulated
 from icl_core.showing.page.make import make_page
-from icl_core.showing.recordings import is_simulated
 from workflow.lib.stage import Stage, run
 
 
@@ -23,4 +23,6 @@ def main(stage: Stage) -> None:
 
 
 if __name__ == "__main__":
+    from snakemake.script import snakemake
+
     run(main, snakemake)

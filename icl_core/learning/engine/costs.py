@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from icl_core.demonstrations.trajectories import Trajectories, zero_after_end, discounts
+from icl_core.demonstrations.trajectories import Trajectories, discounts, zero_after_end
 from icl_core.environments.world import World
 from icl_core.learning.engine.networks import Networks
 from icl_core.randomness import generators

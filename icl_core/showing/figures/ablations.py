@@ -16,7 +16,6 @@ from icl_core.measuring.metrics import CMSE
 from icl_core.measuring.results import Results
 from icl_core.showing.loading import metrics_of, true_on_grid
 from icl_core.showing.style import BLUE, GREY, ORANGE, VERMILION, footer, panels, title
-from icl_core.showing.titles import threshold
 
 ITEMS = [
     {
@@ -81,7 +80,7 @@ def ablations_figure(results: Results, experiments: Sequence[str]) -> Figure:
     for ax, variants in zip(axes[0], shown.values(), strict=True):
         first = next(iter(variants.values()))
         world = results.worlds[first]
-        title(ax, world.title, rf"($\beta={threshold(results, first):g}$)")
+        title(ax, world.title, rf"($\beta={results.beta(first):g}$)")
         for variant, look in VARIANTS.items():
             if variant in variants:
                 errors = errors_by_iteration(metrics, variants[variant])

@@ -13,8 +13,8 @@ from icl_core.artifacts import read_tensors
 from icl_core.demonstrations.accruals import normalised, visits
 from icl_core.environments.gridworld import Gridworld
 from icl_core.layout import seeds_of
-from icl_core.learning.methods.icl.state import PolicyState
 from icl_core.learning.engine.rollouts import roll_out
+from icl_core.learning.methods.icl.state import PolicyState
 from icl_core.measuring.loading import constraint_on_grid, expert_visits
 from icl_core.measuring.results import Results
 from icl_core.randomness import generator

@@ -20,7 +20,6 @@ from icl_core.showing.style import (
     threshold_line,
     title,
 )
-from icl_core.showing.titles import threshold
 
 ITEMS = [
     {
@@ -87,7 +86,7 @@ def constraint_figure(results: Results, experiments: Sequence[str]) -> Figure:
             for ax in column:
                 left_out(ax, NO_CURVE)
             continue
-        _draw_value(column[0], curve, threshold(results, experiment))
+        _draw_value(column[0], curve, results.beta(experiment))
         _draw_curve(column[1], curve["epoch"], 100 * curve["violations"], VERMILION)
         column[1].set_ylim(0, 104)
         column[1].set_xlabel("PPO epoch")
@@ -130,7 +129,7 @@ def _curves(results: Results, experiments: Sequence[str]) -> dict[str, Curve | N
 
 
 def _panel_title(ax: Axes, results: Results, experiment: str) -> None:
-    beta = threshold(results, experiment)
+    beta = results.beta(experiment)
     title(ax, results.worlds[experiment].title, rf"($\beta={beta:g}$)")
 
 

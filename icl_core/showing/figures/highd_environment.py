@@ -9,8 +9,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch, Rectangle
 
-from icl_core.environments.worlds.highd import EGO, GAP, TIME, HighD, V, X
 from icl_core.environments.traffic import Road
+from icl_core.environments.worlds.highd import EGO, GAP, TIME, HighD, V, X
 from icl_core.measuring.results import Results
 from icl_core.showing.loading import traffic_source, world_as
 from icl_core.showing.style import BLUE, DARK, PAGE, VERMILION, footer

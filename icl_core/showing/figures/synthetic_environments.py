@@ -13,7 +13,7 @@ from icl_core.environments.cartpole import X_LIMIT, CartPole
 from icl_core.environments.gridworld import SIZE, Gridworld
 from icl_core.environments.world import World
 from icl_core.measuring.results import Results
-from icl_core.showing.loading import true_constraint_of, world_as
+from icl_core.showing.loading import true_constraint_of
 from icl_core.showing.style import DARK, VERMILION, panels, title
 
 ITEMS = [
@@ -48,8 +48,8 @@ def environments_figure(results: Results, experiments: Sequence[str]) -> Figure:
         title(ax, world.title, _rules(world))
         if isinstance(world, Gridworld):
             _draw_gridworld(ax, world)
-        else:
-            _draw_cartpole(ax, world_as(results, experiment, CartPole))
+        elif isinstance(world, CartPole):
+            _draw_cartpole(ax, world)
     constrained = Patch(facecolor=CONSTRAINED, edgecolor=VERMILION, hatch=HATCH, linewidth=0)
     handles = [Patch(facecolor=START), Patch(facecolor=GOAL), constrained]
     labels = ["start states", "goal", "true constraint c = 1"]

@@ -13,7 +13,7 @@ from icl_core.environments.world import World
 from icl_core.measuring.results import Results
 from icl_core.showing.loading import training_curve
 from icl_core.showing.style import BLUE, GREEN, footer, left_out, panels, threshold_line, title
-from icl_core.showing.titles import panel_titles, threshold
+from icl_core.showing.titles import panel_titles
 
 ITEMS = [
     {
@@ -54,7 +54,7 @@ def training_figure(results: Results, experiments: Sequence[str]) -> Figure:
     rollouts = steps_of_rollout(learning, results.worlds[experiment])
     logs = {method: parts_of_training(results, experiment, method) for method in LOGS}
     titles = panel_titles(results, experiment, logs)
-    figure = draw_training(threshold(results, experiment), logs, rollouts, titles)
+    figure = draw_training(results.beta(experiment), logs, rollouts, titles)
     runs = {
         results.title(method): len(np.unique(np.concatenate([part["seed"] for part in parts])))
         for method, parts in logs.items()

@@ -22,7 +22,6 @@ from icl_core.showing.settings_lines import (
     UNKNOWN,
     Line,
 )
-from icl_core.showing.titles import threshold
 from icl_core.tables import markdown_rows
 
 ITEMS = [
@@ -212,7 +211,7 @@ def _table(
 
 def _settings_of(results: Results, name: str) -> dict[str, object]:
     """The settings of an experiment and of its world, by path."""
-    world = {"discount": results.worlds[name].discount, "threshold": threshold(results, name)}
+    world = {"discount": results.worlds[name].discount, "threshold": results.beta(name)}
     return flattened({**results.settings[name], "world": world})
 
 

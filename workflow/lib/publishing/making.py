@@ -8,22 +8,18 @@ import platform
 import subprocess
 from collections.abc import Iterable
 from datetime import UTC, datetime
-from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
 from icl_core.artifacts import read_provenance
-from icl_core.code_digest import code_digest
 from icl_core.discovery import METHODS, title
-from icl_core.environments import module_of
 from icl_core.layout import path
 from icl_core.showing.item import Item
 from icl_core.tables import markdown_rows
+from workflow.lib.plan import Plan
 from workflow.lib.publishing.run import Run
 
 SOURCES = ("Snakefile", "config.yaml", "docs/claims.yaml", "icl_core", "workflow")
-# What ends the training of each method.
-SCRIPTS = {"icl": "conclude.py", "gail-constraint": "gail_constraint.py", "icrl": "icrl.py"}
 SHORT = 12  # characters of a digest that are shown
 
 
@@ -113,22 +109,15 @@ def provenance_page(run: Run) -> str:
 
 def _runs(run: Run) -> list[list[str]]:
     lines = [["Experiment", "Method", "Seeds", "Code", "Today's code"], ["---"] * 5]
+    plan = Plan(run.wanted, run.root)
     for stack in finished(run):
         made = read_provenance(stack.file(run, "constraint"))
         code, seeds = made.get("code", ""), ", ".join(map(str, made.get("seeds", [])))
-        environment = run.wanted.experiments[stack.experiment].environment
-        now = code_now(run.root, stack.method, environment)
+        now = plan.code_of_method(stack.method, stack.experiment)
         same = "the same" if code == now else "another"
         name = title(METHODS, stack.method)
         lines.append([stack.experiment, name, seeds, f"`{code[:SHORT]}`", same])
     return lines
-
-
-@cache
-def code_now(root: Path, method: str, environment: str) -> str:
-    """The digest that a run would have today: of the script and its world, as in common.smk."""
-    script = root / "workflow/scripts" / SCRIPTS[method]
-    return code_digest(script, [root], [module_of(environment)])
 
 
 def _spans(numbers: Iterable[int]) -> str:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from icl_core.configuration import Experiment
 from icl_core.discovery import METHODS, title
 from icl_core.showing.item import Item, read_items
 from icl_core.showing.page.make import missing_of_paper
-from workflow.lib.finished import experiments_shown
+from workflow.lib.configuration import Experiment
 from workflow.lib.publishing.run import Run
+from workflow.lib.shown import experiments_shown
 
 
 def missing_runs(run: Run) -> list[tuple[str, str, str]]:

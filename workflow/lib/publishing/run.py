@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from icl_core.configuration import Configuration
 from icl_core.errors import InputError
 from icl_core.layout import path
 from icl_core.showing.item import Item, read_items
 from icl_core.showing.page.items import is_simulated, on_simulated_traffic
-from workflow.lib.checkout import configuration_of
-from workflow.lib.finished import experiments_shown, only_finished
+from workflow.lib.configuration import Configuration, read_configuration
+from workflow.lib.shown import experiments_shown, only_finished
 
 
 @dataclass(frozen=True)
@@ -41,7 +40,7 @@ class Run:
 
 def read_run(root: Path, scale: str) -> Run:
     """Find out what is there; the claims and metrics must be."""
-    wanted = configuration_of(root, scale)
+    wanted = read_configuration(root, scale)
     results = root / "results" / scale
     for name in ("claims.md", "claims.parquet", "metrics.parquet"):
         if not (results / name).is_file():
