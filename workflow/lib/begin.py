@@ -26,7 +26,7 @@ def begin(config: Mapping, root: Path, main: bool) -> tuple[Plan, Shown]:
 
 
 def check_demonstrations(config: Configuration) -> None:
-    """Read the user's own demonstrations now: a wrong file must stop the run before any training."""
+    """Read the user's own demonstrations now: a wrong file must stop the run before it trains."""
     for one in config.experiments.values():
         # The scene that a recorded world needs is not there yet: there, the job checks the file.
         if one.source == "file" and not one.recorded:

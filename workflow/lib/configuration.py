@@ -142,7 +142,7 @@ class _Maker:
 
     def experiment(self, name: str, own: Mapping) -> Experiment:
         """One experiment with all that it does not say itself."""
-        # The scale has the last word: CartPole's own number of epochs is the paper's, not the demo's.
+        # The scale has the last word: CartPole's number of epochs is the paper's, not the demo's.
         last = _expanded(self.overlay.get("experiments", {}).get(name, {}))
         environment = own["environment"]
         world = sections.world_type(environment)
