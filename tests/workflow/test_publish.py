@@ -15,10 +15,9 @@ from PIL import Image
 from icl_core.artifacts import SIMULATED, SOURCE, write_table, write_tensors
 from icl_core.code_digest import code_digest
 from icl_core.errors import InputError
-from icl_core.measuring.claims.telling import as_markdown
-from icl_core.measuring.metrics import metric_rows
-from icl_core.showing.catalogue import CATALOGUE
-from icl_core.showing.page.items import caption_text
+from icl_core.layout import path
+from icl_core.measuring.claims.report import as_markdown
+from icl_core.showing.item import read_items
 from tests.showing.page.made_up import claims, make_results
 from workflow.lib import publish
 from workflow.lib.publishing import making
@@ -33,11 +32,11 @@ FIGURES = {"01", "03", "04", "12", "16", "17", "20", "21"}
 
 def learn(root, experiment, method, provenance=None):
     """What a finished run leaves, as far as publishing reads it."""
-    folder = root / "results/quick/runs" / experiment / method / "seeds-1-2"
-    told = provenance or {"code": "0ld", "seeds": [1, 2], "packages": {"numpy": "1.0"}}
-    table = metric_rows(experiment, experiment, method, "nad", [1, 2], [0.1, 0.2], 4, True)
-    write_table(folder / "metrics.parquet", table, told)
-    write_tensors(folder / "final/constraint.safetensors", {"a": np.zeros(1)}, told)
+    run = {"experiment": experiment, "method": method, "group": "1-2"}
+    made = provenance or {"code": "0ld", "seeds": [1, 2], "packages": {"numpy": "1.0"}}
+    results = root / "results/quick"
+    write_table(results / path("run_metrics", **run), pa.table({"value": [0.1]}), made)
+    write_tensors(results / path("constraint", **run), {"a": np.zeros(1)}, made)
 
 
 @pytest.fixture
@@ -102,9 +101,8 @@ def test_the_page_shows_everything_and_says_what_is_missing_and_why(root):
     links = re.findall(r"\]\(([^)#]+)\)", text)
     assert set(links) <= set(files)
     assert {name for name in files if "/" in name} <= set(links)
-    for name in ("table-01-cmse", "figure-16-constraint-gridworld-a"):
-        item = CATALOGUE[name]
-        assert caption_text(ROOT / "workflow/report" / item.caption) in text
+    for item in (item for item in read_items() if item.id in ("table-01", "figure-16")):
+        assert item.caption in text
         assert (
             f"`snakemake --cores 1 --config scale=quick -- results/quick/{item.outputs[0]}`" in text
         )
@@ -147,7 +145,7 @@ def test_equal_results_give_equal_bytes_and_leftovers_go(root):
     assert not (folder / "old").exists()
 
 
-def test_without_a_run_one_sentence_is_told(tmp_path, root):
+def test_without_a_run_there_is_one_sentence(tmp_path, root):
     with pytest.raises(InputError, match="expected at least one finished run"):
         publish.publish(tmp_path, "paper", tmp_path / "docs")
     (root / "results/quick/claims.md").unlink()
