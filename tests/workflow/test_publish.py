@@ -194,18 +194,20 @@ def test_the_commit_is_that_of_the_code(tmp_path):
 def test_only_what_is_finished_is_planned(checkout):
     """A dry run over empty files: ICL on Gridworld (A) is finished, and its demonstrations are."""
     results = checkout.path / "results/smoke"
-    run = "runs/gridworld-a/icl/seeds-1-2"
-    one = ("constraint.safetensors", "policy.safetensors", "adjustment.parquet")
-    files = [f"{run}/iteration-{i:02d}/{name}" for i in range(3) for name in one]
-    final = ("constraint.safetensors", "rollouts.parquet", "training.parquet")
-    files += [f"{run}/metrics.parquet", *(f"{run}/final/{name}" for name in final)]
-    files += [f"demonstrations/gridworld-a/{n}.parquet" for n in ("training", "trajectories")]
-    rules = ("density", "initial_constraint", "conclude")
-    files += [f"benchmarks/{rule}/gridworld-a/seeds-1-2.tsv" for rule in rules]
+    run = {"experiment": "gridworld-a", "method": "icl", "group": "1-2"}
+    done = ("constraint", "policy", "training", "rollouts", "run_metrics")
+    each = ("iteration_constraint", "iteration_policy", "iteration_training", "adjustment")
+    files = [path(kind, **run) for kind in done]
+    files += [path(kind, **run, iteration=f"{i:02d}") for i in range(3) for kind in each]
     files += [
-        f"benchmarks/{rule}/gridworld-a/seeds-1-2/iteration-{i:02d}.tsv"
-        for rule in ("constrained_rl", "adjust")
-        for i in (1, 2)
+        path(kind, experiment="gridworld-a") for kind in ("expert_training", "demonstrations")
+    ]
+    rules = ("icl_density", "icl_initial_constraint", "icl_select")
+    files += [path("job_time", rule=rule, **run) for rule in rules]
+    files += [
+        path("iteration_time", rule=rule, **run, iteration=iteration)
+        for rule in ("icl_policy", "icl_adjust")
+        for iteration in ("01", "02")
     ]
     for name in files:
         (results / name).parent.mkdir(parents=True, exist_ok=True)
