@@ -1,7 +1,5 @@
 """A folder of results with made-up but plausible content, to draw from and to measure."""
 
-import re
-from dataclasses import replace
 from functools import cache
 from unittest import mock
 
@@ -59,16 +57,6 @@ def write_results(root, methods, groups, epochs):
                 write_run(root, name, method, seeds)
     write_true_fits(root, groups)
     write_table(root / path("metrics"), metrics(methods, groups), {})
-
-
-def only(results, *methods):
-    """The same without the runs of other methods."""
-    kept = []
-    for file in results.paths:
-        named = re.search(r"/runs/[^/]+/([^/]+)/", file)
-        if named is None or named[1] in methods:
-            kept.append(file)
-    return replace(results, paths=tuple(kept))
 
 
 def results_in(root, methods):
