@@ -1,4 +1,4 @@
-"""Inverse constraint learning: which constraint does an expert keep?
+"""Inverse constraint learning: the constraint that an expert keeps, from its trajectories.
 
 The names below are loaded when they are first used, so that `import icl_core` costs nothing.
 """

@@ -1,30 +1,30 @@
 """A folder of results with made-up but plausible content, to draw from and to measure."""
 
 from functools import cache
+from pathlib import Path
 from unittest import mock
 
 import numpy as np
 import pyarrow as pa
+import yaml
 
 from icl_core.artifacts import write_table, write_tensors
-from icl_core.configuration import resolve
 from icl_core.demonstrations.files import SCHEMA
 from icl_core.layout import group_of, path, seeds_of
-from icl_core.learning.methods.icl.state import PolicyState
-from icl_core.learning.engine.training import ADJUSTMENT_SCHEMA, TRAINING_SCHEMA, log_table
 from icl_core.learning.engine.networks import Networks
+from icl_core.learning.engine.training import ADJUSTMENT_SCHEMA, TRAINING_SCHEMA, log_table
+from icl_core.learning.methods.icl.state import PolicyState
 from icl_core.learning.true_fit import FitSettings, fit_true_constraint
 from icl_core.measuring.loading import ROLLOUTS_SCHEMA
 from icl_core.measuring.metrics import METRICS_SCHEMA
 from icl_core.measuring.results import Results
 from icl_core.randomness import generators
-from tests import test_configuration as settings_files
-from tests.new_settings import new_shape
 from tests.worlds import ROBOTS, random_actions, small_world
+from workflow.lib.configuration import resolve
 
-CONFIG = settings_files.CONFIG
+CONFIG = yaml.safe_load((Path(__file__).parents[1] / "config.yaml").read_text())
 MAIN = tuple(CONFIG["experiments"])  # the others are variants of them
-EXPERIMENTS = resolve({**CONFIG, "scale": "quick"}, settings_files.SCHEMA).experiments
+EXPERIMENTS = resolve({**CONFIG, "scale": "quick"}).experiments
 ITERATIONS = 3
 TITLES = {"gail-constraint": "GAIL-Constraint", "icrl": "ICRL", "icl": "ICL"}
 # The jobs of a method: the rules of one job, and those of one for each iteration.
@@ -46,7 +46,7 @@ def write_results(root, methods, groups, epochs):
     """The files, under the folder of a scale."""
     for name in MAIN:
         world = world_of(EXPERIMENTS[name])
-        if EXPERIMENTS[name].generated:
+        if EXPERIMENTS[name].source == "expert":
             file = root / path("expert_training", experiment=name)
             write_table(file, training(world, epochs), {})
         file = root / path("demonstrations", experiment=name)
@@ -64,7 +64,9 @@ def results_in(root, methods):
     paths = sorted(str(found) for found in root.rglob("*") if found.is_file())
     worlds = {name: world_of(experiment) for name, experiment in EXPERIMENTS.items()}
     settings = {name: settings_of(one, methods) for name, one in EXPERIMENTS.items()}
-    return Results("quick", worlds, tuple(paths), TITLES, settings)
+    betas = {name: one.learning["threshold"] for name, one in EXPERIMENTS.items()}
+    betas = {name: beta for name, beta in betas.items() if beta is not None}
+    return Results("quick", worlds, tuple(paths), TITLES, settings, betas)
 
 
 def world_of(experiment):
@@ -74,7 +76,13 @@ def world_of(experiment):
 def settings_of(experiment, methods=tuple(TITLES), seeds=(1, 2)):
     """Everything that an experiment was run with, as figures and tables are given it."""
     chosen = [method for method in experiment.methods if method in methods]
-    return {**new_shape(experiment, seeds), "methods": chosen}
+    return {
+        "methods": chosen,
+        "seeds": list(seeds),
+        "demonstrations": experiment.demonstrations,
+        "learning": experiment.learning,
+        "measuring": experiment.measuring,
+    }
 
 
 def write_run(root, name, method, seeds):

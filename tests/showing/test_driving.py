@@ -9,8 +9,8 @@ from icl_core.artifacts import write_table, write_tensors
 from icl_core.demonstrations.files import write_demonstrations
 from icl_core.demonstrations.highd_expert import recorded_egos
 from icl_core.environments import Axis, EvaluationGrid
-from icl_core.environments.worlds.highd import GAP
 from icl_core.environments.traffic import Headway
+from icl_core.environments.worlds.highd import GAP
 from icl_core.layout import path
 from icl_core.learning.engine.networks import Networks
 from icl_core.measuring.headway import boundary_gap
