@@ -1,31 +1,30 @@
 """A folder of results with made-up but plausible content, to draw from and to measure."""
 
-import re
-from dataclasses import replace
 from functools import cache
+from pathlib import Path
 from unittest import mock
 
 import numpy as np
 import pyarrow as pa
+import yaml
 
 from icl_core.artifacts import write_table, write_tensors
-from icl_core.configuration import resolve
 from icl_core.demonstrations.files import SCHEMA
 from icl_core.layout import group_of, path, seeds_of
-from icl_core.learning.icl.states import PolicyState
-from icl_core.learning.logs import ADJUSTMENT_SCHEMA, TRAINING_SCHEMA, log_table
-from icl_core.learning.networks import Networks
-from icl_core.learning.supervised import FitSettings, fit_true_constraint
+from icl_core.learning.engine.networks import Networks
+from icl_core.learning.engine.training import ADJUSTMENT_SCHEMA, TRAINING_SCHEMA, log_table
+from icl_core.learning.methods.icl.state import PolicyState
+from icl_core.learning.true_fit import FitSettings, fit_true_constraint
 from icl_core.measuring.loading import ROLLOUTS_SCHEMA
 from icl_core.measuring.metrics import METRICS_SCHEMA
 from icl_core.measuring.results import Results
 from icl_core.randomness import generators
-from tests import test_configuration as settings_files
 from tests.worlds import ROBOTS, random_actions, small_world
+from workflow.lib.configuration import resolve
 
-CONFIG = settings_files.CONFIG
+CONFIG = yaml.safe_load((Path(__file__).parents[1] / "config.yaml").read_text())
 MAIN = tuple(CONFIG["experiments"])  # the others are variants of them
-EXPERIMENTS = resolve({**CONFIG, "scale": "quick"}, settings_files.SCHEMA).experiments
+EXPERIMENTS = resolve({**CONFIG, "scale": "quick"}).experiments
 ITERATIONS = 3
 TITLES = {"gail-constraint": "GAIL-Constraint", "icrl": "ICRL", "icl": "ICL"}
 # The jobs of a method: the rules of one job, and those of one for each iteration.
@@ -47,7 +46,7 @@ def write_results(root, methods, groups, epochs):
     """The files, under the folder of a scale."""
     for name in MAIN:
         world = world_of(EXPERIMENTS[name])
-        if EXPERIMENTS[name].generated:
+        if EXPERIMENTS[name].source == "expert":
             file = root / path("expert_training", experiment=name)
             write_table(file, training(world, epochs), {})
         file = root / path("demonstrations", experiment=name)
@@ -60,22 +59,14 @@ def write_results(root, methods, groups, epochs):
     write_table(root / path("metrics"), metrics(methods, groups), {})
 
 
-def only(results, *methods):
-    """The same without the runs of other methods."""
-    kept = []
-    for file in results.paths:
-        named = re.search(r"/runs/[^/]+/([^/]+)/", file)
-        if named is None or named[1] in methods:
-            kept.append(file)
-    return replace(results, paths=tuple(kept))
-
-
 def results_in(root, methods):
     """The Results over all files of a folder."""
     paths = sorted(str(found) for found in root.rglob("*") if found.is_file())
     worlds = {name: world_of(experiment) for name, experiment in EXPERIMENTS.items()}
     settings = {name: settings_of(one, methods) for name, one in EXPERIMENTS.items()}
-    return Results("quick", worlds, tuple(paths), TITLES, settings)
+    betas = {name: one.learning["threshold"] for name, one in EXPERIMENTS.items()}
+    betas = {name: beta for name, beta in betas.items() if beta is not None}
+    return Results("quick", worlds, tuple(paths), TITLES, settings, betas)
 
 
 def world_of(experiment):
@@ -85,54 +76,13 @@ def world_of(experiment):
 def settings_of(experiment, methods=tuple(TITLES), seeds=(1, 2)):
     """Everything that an experiment was run with, as figures and tables are given it."""
     chosen = [method for method in experiment.methods if method in methods]
-    return {**new_shape(experiment, seeds), "methods": chosen}
-
-
-def new_shape(experiment, seeds):
-    """The settings of an experiment with a section for each method."""
-    old = experiment.learning
-    loop = _renamed(old["icl"])
-    icl = {
-        "constraint": old["constraint"],
-        "density": old["density"],
-        "constrained_rl": _of_procedure(old["constrained_rl"]),
-        "adjustment": _renamed(old["adjustment"]),
-        "loop": loop,
-    }
-    hidden, on_policy = old["constraint"]["hidden"], _renamed(old["on_policy"])
-    baseline = {"hidden": hidden, "on_policy": on_policy}
-    sections = {
-        "icl": icl,
-        "gail-constraint": {**baseline, **old["gail_constraint"]},
-        "icrl": {**baseline, **old["icrl"]},
-    }
-    demonstrations = dict(experiment.demonstrations)
-    demonstrations["constrained_rl"] = _of_procedure(demonstrations["constrained_rl"])
-    methods = list(experiment.methods)
     return {
-        "methods": methods,
+        "methods": chosen,
         "seeds": list(seeds),
-        "demonstrations": demonstrations,
-        "learning": {"threshold": old["threshold"], **{m: sections[m] for m in methods}},
-        "measuring": {"report_episodes": experiment.measuring["rollouts"]},
+        "demonstrations": experiment.demonstrations,
+        "learning": experiment.learning,
+        "measuring": experiment.measuring,
     }
-
-
-def _of_procedure(old):
-    """What all procedures share, and the section of the one that is run."""
-    lagrangian = _renamed(old["lagrangian"])
-    lagrangian["on_policy"] = _renamed(lagrangian["on_policy"])
-    penalty = {key: old[key] for key in ("episodes", "truncate", "feasibility_rate", "ppo")}
-    shared = {key: old[key] for key in ("procedure", "epochs")}
-    chosen = old["procedure"]
-    return {**shared, chosen: {"penalty": penalty, "lagrangian": lagrangian}[chosen]}
-
-
-def _renamed(section):
-    names = {"critics_apart": "separate_critic_updates", "choice_rollouts": "selection_episodes"}
-    names |= {"nominal_start": "unconstrained_first_policy", "bound": "max_agent_cost"}
-    names |= {"snapshots": "policies_per_iteration", "farthest": "max_kl"}
-    return {names.get(key, key): value for key, value in section.items()}
 
 
 def write_run(root, name, method, seeds):

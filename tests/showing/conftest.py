@@ -1,5 +1,8 @@
 """Made-up results, written once for all tests of this folder."""
 
+import re
+from dataclasses import replace
+
 import pytest
 
 from icl_core.showing.item import read_items
@@ -44,3 +47,13 @@ def texts(figure):
 def titles(figure):
     """The titles of the panels that have one."""
     return [ax.get_title().strip() for ax in figure.axes if ax.get_title()]
+
+
+def only(results, *methods):
+    """The same without the runs of other methods."""
+    kept = []
+    for file in results.paths:
+        named = re.search(r"/runs/[^/]+/([^/]+)/", file)
+        if named is None or named[1] in methods:
+            kept.append(file)
+    return replace(results, paths=tuple(kept))

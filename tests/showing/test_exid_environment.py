@@ -3,9 +3,9 @@
 import pytest
 
 from icl_core.environments.worlds.exid import ExiD
-from icl_core.showing.exid_picture import environment_figure
+from icl_core.measuring.results import Results
+from icl_core.showing.figures.exid_environment import environment_figure
 from icl_core.showing.save import save_figure
-from icl_core.showing.sources import Sources
 from icl_core.showing.style import publication_style
 from tests.demonstrations.made_up_roads import WIDTH, glide, left_bend, scene_file
 
@@ -19,15 +19,15 @@ def world(folder, source, distance="perpendicular"):
 
 
 def drawn(folder, source, distance="perpendicular"):
-    sources = Sources("quick", {"exid": world(folder, source, distance)}, ())
+    results = Results("quick", {"exid": world(folder, source, distance)}, ())
     with publication_style():
-        return environment_figure(sources, ("exid",))
+        return environment_figure(results, ("exid",))
 
 
-@pytest.mark.parametrize(("source", "told"), [("simulated", "simulated"), ("recorded", "ExiD")])
-def test_it_says_where_the_recordings_are_from(tmp_path, source, told):
+@pytest.mark.parametrize(("source", "whose"), [("simulated", "simulated"), ("recorded", "ExiD")])
+def test_it_says_where_the_recordings_are_from(tmp_path, source, whose):
     figure = drawn(tmp_path, source)
-    assert figure.get_supxlabel() == f"scale: quick; {told} recordings"
+    assert figure.get_supxlabel() == f"scale: quick; {whose} recordings"
     titles = [ax.get_title().strip() for ax in figure.axes]
     assert titles == ["Recorded lane change", "The environment made of it"]
 

@@ -23,8 +23,8 @@ from icl_core.showing.figures.ablations import errors_by_iteration
 from icl_core.showing.figures.expert_training import reward_figure, running_mean
 from icl_core.showing.loading import metrics_of
 from icl_core.showing.save import numbered_ids, save_figure, show
-from tests.fake_results import TITLES, fitted, only
-from tests.showing.conftest import ITEMS, drawn_anew, texts, titles
+from tests.fake_results import TITLES, fitted
+from tests.showing.conftest import ITEMS, drawn_anew, only, texts, titles
 
 # Figure 14 simulates and renders: it has tests of its own.
 FIGURES = [name for name, item in ITEMS.items() if item.kind == "figure" and item.number != 14]

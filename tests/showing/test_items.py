@@ -6,17 +6,17 @@ import subprocess
 import sys
 
 import pytest
-from tests.test_configuration import CONFIG, SCHEMA
 
 from icl_core import discovery
-from icl_core.configuration import resolve
 from icl_core.errors import InputError
 from icl_core.layout import Need
 from icl_core.measuring.results import Results
 from icl_core.showing import paper
 from icl_core.showing.item import read_items
 from icl_core.showing.save import show
+from tests.fake_results import CONFIG
 from tests.showing.conftest import ITEMS
+from workflow.lib.configuration import resolve
 
 NEW = """
 ITEMS = [{"title": "New", "caption": "Newly made.", "needs": ["metrics"], "experiments": "all"}]
@@ -40,7 +40,7 @@ def test_items_come_in_the_papers_order():
 @pytest.mark.parametrize("item", ITEMS.values(), ids=list(ITEMS))
 def test_item(item):
     assert callable(item.load())
-    assert set(item.experiments) <= set(resolve(CONFIG, SCHEMA).experiments)
+    assert set(item.experiments) <= set(resolve(CONFIG).experiments)
     assert all(re.fullmatch(rf"{item.kind}s/{item.name}\.\w+", path) for path in item.outputs)
     assert item.caption.endswith(".") and not re.search(r"\*\*|``|  ", item.caption)
     assert not item.caption.startswith(("Figure", "Table"))  # the page writes the label

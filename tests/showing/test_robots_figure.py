@@ -7,18 +7,18 @@ from matplotlib.patches import Rectangle
 from icl_core.environments import mujoco_render
 from icl_core.environments.robot import AntConstrained, HalfCheetahConstrained
 from icl_core.errors import InputError
-from icl_core.showing.robots_picture import robots_figure, standing
+from icl_core.measuring.results import Results
+from icl_core.showing.figures.robots import robots_figure, standing
 from icl_core.showing.save import save_figure
-from icl_core.showing.sources import Sources
 from icl_core.showing.style import publication_style
 
 WORLDS = {"ant": AntConstrained(), "halfcheetah": HalfCheetahConstrained()}
-SOURCES = Sources("smoke", WORLDS, ())
+RESULTS = Results("smoke", WORLDS, ())
 
 
 def drawn(tmp_path):
     with publication_style():
-        figure = robots_figure(SOURCES, tuple(WORLDS))
+        figure = robots_figure(RESULTS, tuple(WORLDS))
         save_figure(figure, tmp_path / "a.png", tmp_path / "a.svg", dpi=60)
     return figure
 

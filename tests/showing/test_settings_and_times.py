@@ -3,18 +3,17 @@
 import csv
 
 import pytest
-from tests.test_configuration import CONFIG, SCHEMA
 
-from icl_core.configuration import resolve
 from icl_core.layout import path
 from icl_core.measuring.results import Results
 from icl_core.showing.save import show
 from icl_core.showing.settings_lines import COMMON
 from icl_core.showing.tables import settings as settings_tables
 from icl_core.showing.tables import training_times
-from tests.fake_results import EXPERIMENTS, TITLES, settings_of, world_of
+from tests.fake_results import CONFIG, EXPERIMENTS, TITLES, settings_of, world_of
 from tests.showing.conftest import ITEMS
 from tests.worlds import SYNTHETIC
+from workflow.lib.configuration import resolve
 
 TABLES = [name for name, item in ITEMS.items() if item.kind == "table"]
 OF_METHODS = ("gail_constraint_table", "icrl_table", "icl_table", "icl_lagrange_table")
@@ -96,7 +95,7 @@ def test_baselines_that_differ_are_both_shown_and_what_was_not_run_is_a_dash(res
 
 def test_a_paper_scale_run_differs_from_the_paper_only_where_decisions_say():
     """The lines that the paper lists and we changed, at paper scale."""
-    experiments = resolve(CONFIG, SCHEMA).experiments
+    experiments = resolve(CONFIG).experiments
     run = Results(
         "paper",
         {name: world_of(experiments[name]) for name in SYNTHETIC},

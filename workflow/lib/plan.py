@@ -7,8 +7,6 @@ so the settings of a job are one value.
 
 from __future__ import annotations
 
-import os
-import re
 from collections.abc import Callable, Iterable
 from functools import cached_property
 from pathlib import Path
@@ -297,20 +295,3 @@ class Plan:
 
 def _before(wildcards: Any) -> int:
     return int(wildcards.iteration) - 1
-
-
-def one_of(names: Iterable[str]) -> str:
-    """A wildcard constraint that matches these names and no others; nothing if there are none."""
-    return "|".join(map(re.escape, sorted(names))) or "(?!)"
-
-
-def job_environment(root: Path) -> dict[str, str]:
-    """What jobs inherit: the package from here, and one core each: sums in another order would
-    give other last bits.
-    """
-    paths = [str(root), *filter(None, [os.environ.get("PYTHONPATH")])]
-    libraries = ("OMP", "MKL", "OPENBLAS", "NUMEXPR")
-    return {
-        "PYTHONPATH": os.pathsep.join(paths),
-        **{f"{library}_NUM_THREADS": "1" for library in libraries},
-    }
