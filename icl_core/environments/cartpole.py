@@ -26,7 +26,7 @@ class CartPole(World):
     as 0.2 falls on is decided by its last bit, and the published CMSE with it.
     """
 
-    drawing = "icl_core.environments.pictures.cartpole"
+    drawing = "icl_core.environments.pictures.synthetic"
     discount = 0.99
     n_actions = 2
     input_resolution = np.array([0.01, 1.0])

@@ -46,7 +46,7 @@ class Gridworld(World):
             False, "true: a slip is a draw from all eight moves; false: from the other seven"
         )
 
-    drawing = "icl_core.environments.pictures.gridworld"
+    drawing = "icl_core.environments.pictures.synthetic"
     discount = 1.0
     threshold = 0.99
     n_actions = len(MOVES)

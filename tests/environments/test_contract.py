@@ -14,7 +14,7 @@ from icl_core.environments import make_world, world_type
 from icl_core.environments.gymnasium import register
 from icl_core.environments.world import World
 from icl_core.errors import InputError
-from icl_core.settings import described
+from icl_core.settings_schema import described
 from tests.worlds import NAMES, random_actions, small_world
 
 VARIANTS = [

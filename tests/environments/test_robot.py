@@ -300,9 +300,7 @@ def test_declarations_need_no_mujoco():
 
 def test_loading_leaves_no_trace(tmp_path):
     """Neither MuJoCo's log file nor a word about what Gymnasium's model files are like."""
-    code = (
-        "from icl_core.environments.mujoco_batch import load_model; load_model('half_cheetah.xml')"
-    )
+    code = "from icl_core.environments.robot import load_model; load_model('half_cheetah.xml')"
     environment = {"PYTHONPATH": ":".join(sys.path)}
     answer = subprocess.run(
         [sys.executable, "-W", "error", "-c", code],

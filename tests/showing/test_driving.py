@@ -13,7 +13,7 @@ from icl_core.environments.traffic import Headway
 from icl_core.environments.worlds.highd import GAP
 from icl_core.layout import path
 from icl_core.learning.engine.networks import Networks
-from icl_core.measuring.headway import boundary_gap
+from icl_core.measuring.loading import boundary_gap
 from icl_core.measuring.results import Results
 from icl_core.measuring.rollouts import rollouts_table
 from icl_core.showing.figures import driving, highd_environment

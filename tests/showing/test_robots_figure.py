@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 from matplotlib.patches import Rectangle
 
-from icl_core.environments import mujoco_render
-from icl_core.environments.robot import AntConstrained, HalfCheetahConstrained
+from icl_core.environments.pictures import robot as pictures
+from icl_core.environments.robot import capsules, posed
+from icl_core.environments.worlds.ant import AntConstrained
+from icl_core.environments.worlds.halfcheetah import HalfCheetahConstrained
 from icl_core.errors import InputError
 from icl_core.measuring.results import Results
 from icl_core.showing.figures.robots import robots_figure, standing
@@ -27,8 +29,6 @@ def drawn(tmp_path):
 def test_they_stand_on_their_feet(world):
     """At z = 0, on the allowed side, come to rest, and nothing below the floor by more than a
     contact's give."""
-    from icl_core.environments.mujoco_batch import capsules, posed
-
     state = standing(world)
     model = world.simulation.model
     parts = capsules(model, posed(model, state))
@@ -39,8 +39,8 @@ def test_they_stand_on_their_feet(world):
 
 
 def test_without_opengl_it_is_a_labelled_schematic(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(mujoco_render, "_loads", lambda library: False)
-    mujoco_render._stage.cache_clear()
+    monkeypatch.setattr(pictures, "_loads", lambda library: False)
+    pictures._stage.cache_clear()
     figure = drawn(tmp_path)
     assert "schematic side view: no headless OpenGL" in figure.get_supxlabel()
     assert "needs EGL or OSMesa" in capsys.readouterr().err
@@ -54,7 +54,7 @@ def test_without_opengl_it_is_a_labelled_schematic(tmp_path, monkeypatch, capsys
 
 def test_with_opengl_both_are_rendered(tmp_path):
     try:
-        mujoco_render.render(WORLDS["ant"], WORLDS["ant"].simulation.start)
+        pictures.render(WORLDS["ant"], WORLDS["ant"].simulation.start)
     except InputError as error:
         pytest.skip(str(error))
     figure = drawn(tmp_path)

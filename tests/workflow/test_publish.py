@@ -16,7 +16,7 @@ from icl_core.artifacts import SIMULATED, SOURCE, write_table, write_tensors
 from icl_core.code_digest import code_digest
 from icl_core.errors import InputError
 from icl_core.layout import path
-from icl_core.measuring.claims.report import as_markdown
+from icl_core.measuring.claims.evaluate import as_markdown
 from icl_core.showing.item import read_items
 from tests.showing.page.made_up import claims, make_results
 from workflow.lib import publish

@@ -138,7 +138,7 @@ def test_error_texts_and_sentences_of_settings_rerun_nothing(editable):
         ("icl_core/learning/linear_program.py", EDIT),  # no job imports it
         ("icl_core/learning/methods/icl/algorithm.py", EDIT),  # jobs import its steps
         ("icl_core/environments/gymnasium.py", EDIT),
-        ("icl_core/environments/pictures/gridworld.py", EDIT),
+        ("icl_core/environments/pictures/synthetic.py", EDIT),
         ("icl_core/progress.py", EDIT),
         ("icl_core/settings.py", EDIT),
         ("icl_core/discovery.py", EDIT),

@@ -15,8 +15,7 @@ from functools import lru_cache
 import mujoco
 import numpy as np
 
-from icl_core.environments.mujoco_batch import capsules, load_model
-from icl_core.environments.robot import LIMIT, Robot
+from icl_core.environments.robot import LIMIT, Robot, capsules, load_model
 from icl_core.errors import InputError
 
 LIBRARIES = {

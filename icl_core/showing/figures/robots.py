@@ -14,7 +14,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Circle, Patch, Rectangle
 
-from icl_core.environments.robot import LIMIT, Robot
+from icl_core.environments.robot import LIMIT, Robot, capsules, posed
 from icl_core.errors import InputError
 from icl_core.measuring.results import Results
 from icl_core.showing.style import DARK, PAGE, VERMILION, footer, title
@@ -116,8 +116,6 @@ def draw_rendered(ax: Axes, world: Robot, state: np.ndarray) -> None:
 
 def draw_schematic(ax: Axes, world: Robot, state: np.ndarray) -> None:
     """The robot from the side, from the model's own geometry; nothing but matplotlib."""
-    from icl_core.environments.mujoco_batch import capsules, posed
-
     model = world.simulation.model
     parts = capsules(model, posed(model, state))
     left, right, top = -2.4, 1.4, 1.25

@@ -10,7 +10,8 @@ import pytest
 
 from icl_core.demonstrations import recordings
 from icl_core.demonstrations.recordings.tracks import TABLES
-from icl_core.settings import build, described
+from icl_core.settings import build
+from icl_core.settings_schema import described
 
 FOLDER = Path(recordings.__file__).parent
 DATA_SETS = sorted(path.parent.name for path in FOLDER.glob("*/reader.py"))

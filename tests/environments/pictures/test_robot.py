@@ -6,9 +6,9 @@ import sys
 import numpy as np
 import pytest
 
-from icl_core.environments.mujoco_batch import capsules, posed
 from icl_core.environments.pictures import robot as module
 from icl_core.environments.pictures.robot import View, backend, picture, render
+from icl_core.environments.robot import capsules, posed
 from icl_core.environments.worlds.ant import AntConstrained
 from icl_core.environments.worlds.halfcheetah import HalfCheetahConstrained
 from icl_core.errors import InputError
