@@ -49,7 +49,7 @@ def test_the_wheel_holds_the_package_alone(wheel):
         ("icl_core", {"numpy", "torch", "pyarrow", "matplotlib", "gymnasium", "scipy"}),
         ("icl_core.environments", {"torch", "pyarrow", "matplotlib", "gymnasium", "mujoco"}),
         ("icl_core.learning.methods.icl.algorithm", {"torch", "matplotlib", "mujoco", "ot"}),
-        ("workflow.lib.shown", {"torch", "matplotlib", "mujoco", "ot", "highway_env", "scipy.stats"}),
+        ("workflow.lib.shown", {"torch", "matplotlib", "mujoco", "highway_env", "scipy.stats"}),
     ],
 )
 def test_an_import_loads_only_what_it_uses(module, heavy):
