@@ -19,7 +19,7 @@ from icl_core.errors import InputError
 from icl_core.layout import groups_of
 from icl_core.learning.experts import ExpertSettings
 from icl_core.learning.true_fit import TrueFitsSettings
-from icl_core.measuring.settings import MeasuringSettings
+from icl_core.measuring.rollouts import MeasuringSettings
 from icl_core.settings import build, defaults, merge, plain, used
 from icl_core.showing.item import ShowingSettings
 from workflow.lib import sections

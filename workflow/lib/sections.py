@@ -17,7 +17,7 @@ from icl_core.environments import world_type
 from icl_core.errors import InputError
 from icl_core.learning.experts import ExpertSettings
 from icl_core.learning.true_fit import TrueFitsSettings
-from icl_core.measuring.settings import MeasuringSettings
+from icl_core.measuring.rollouts import MeasuringSettings
 from icl_core.settings import Meaning, check, check_keys, check_value, join, setting
 from icl_core.settings_schema import json_schema
 from icl_core.showing.item import ShowingSettings

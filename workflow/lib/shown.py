@@ -11,8 +11,7 @@ from typing import Any
 
 from icl_core import discovery, layout
 from icl_core.layout import Need
-from icl_core.measuring.claims.check import find_checks
-from icl_core.measuring.claims.claim import read_claims
+from icl_core.measuring.claims.claim import find_checks, read_claims
 from icl_core.settings import plain
 from icl_core.showing import paper
 from icl_core.showing.item import Item, read_items

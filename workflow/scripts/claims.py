@@ -2,8 +2,7 @@
 
 from icl_core.artifacts import atomic, write_table
 from icl_core.measuring.claims.claim import read_claims
-from icl_core.measuring.claims.evaluate import claims_table, evaluate
-from icl_core.measuring.claims.report import as_csv, as_markdown
+from icl_core.measuring.claims.evaluate import as_csv, as_markdown, claims_table, evaluate
 from workflow.lib.results_of import results_of
 from workflow.lib.stage import Stage, run
 
