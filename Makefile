@@ -7,13 +7,15 @@ VENV := .venv
 READY := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help demo paper publish test bench lock
+.PHONY: help demo paper publish test coverage docs bench lock
 
 help: ## Say what there is
 	@echo "make demo            every table and figure at scale quick, in 35 minutes on two cores"
 	@echo "make paper CORES=8   the same with the paper's sizes and five seeds"
 	@echo "make publish         what has been run so far at the paper's scale into docs/results/"
-	@echo "make test            format, lint, unit, workflow and smoke tests"
+	@echo "make test            format, lint, types, unit, workflow and smoke tests"
+	@echo "make coverage        which lines the unit tests run"
+	@echo "make docs            docs/settings.md and the editors' schema, from the declarations"
 	@echo "make bench           how fast the learner is, as ratios"
 	@echo "make lock            write requirements.lock again from requirements.in"
 	@echo "An interrupted command goes on where it stopped when it is given again."
@@ -38,6 +40,12 @@ test: $(READY)
 	$(VENV)/bin/snakemake --lint
 	$(VENV)/bin/snakemake --dry-run --quiet rules -- all
 	OMP_NUM_THREADS=1 $(VENV)/bin/python -m pytest -n 2
+
+coverage: $(READY)
+	OMP_NUM_THREADS=1 $(VENV)/bin/python -m pytest -n 2 --cov=icl_core --cov=workflow --cov-report=term:skip-covered --ignore=tests/workflow
+
+docs: $(READY)
+	@$(VENV)/bin/python -m workflow.lib.settings_page
 
 bench: $(READY)
 	$(VENV)/bin/python bench/run.py

@@ -10,29 +10,34 @@ from hypothesis import strategies as st
 
 from icl_core.demonstrations.trajectories import Trajectories
 from icl_core.environments import make_world
-from icl_core.learning import penalty
 from icl_core.learning.constrained_rl.lagrangian import (
     ROBOTS,
     LagrangianLearner,
     LagrangianSettings,
 )
+from icl_core.learning.constrained_rl.penalty import PenaltyLearner, PenaltySettings
 from icl_core.learning.constrained_rl.procedure import ConstrainedRLSettings, train_policies
 from icl_core.learning.engine.costs import constraint_values, truncate
 from icl_core.learning.engine.networks import Networks
 from icl_core.learning.engine.optimisers import Adam
 from icl_core.learning.engine.ppo import PPOSettings
 from icl_core.learning.engine.rollouts import roll_out
-from icl_core.learning.engine.training import Store
+from icl_core.learning.engine.training import Job
 from icl_core.randomness import generators
+from tests.learning.tiny import Heard, Killed, killed_job
 from tests.worlds import DRIVING, SYNTHETIC, short_world
 
-WALKS = replace(ROBOTS, hidden=(16,), steps=200, environments=4, passes=3, batch=100)
+SEGMENTS = replace(ROBOTS, hidden=(16,), steps=200, environments=4, passes=3, batch=100)
+PENALTY = PenaltySettings(episodes=5, ppo=PPOSettings(updates=3, batch=16, buffer=300))
 SMALL = ConstrainedRLSettings(
-    epochs=4,
-    episodes=5,
-    ppo=PPOSettings(updates=3, batch=16, buffer=300),
-    lagrangian=LagrangianSettings(on_policy=WALKS),
+    epochs=4, penalty=PENALTY, lagrangian=LagrangianSettings(on_policy=SEGMENTS)
 )
+
+
+def train(world, constraint, seeds, settings, job=None):
+    """To the world's own threshold."""
+    rngs = generators(seeds, "t")
+    return train_policies(world, constraint, world.threshold, rngs, settings, job)
 
 
 def random_episodes(world, seeds, episodes=8):
@@ -44,6 +49,11 @@ def random_episodes(world, seeds, episodes=8):
 def smooth(inputs):
     """Some constraint with values strictly between 0 and 1, the same for each run."""
     return (1 / (1 + np.exp(-np.sin(3.0 * inputs).sum(axis=-1)))).astype(np.float32)
+
+
+def always(inputs):
+    """Every step costs 1."""
+    return np.ones(inputs.shape[:-1], np.float32)
 
 
 # ------------------------------------------------------------------ truncation and costs
@@ -63,7 +73,9 @@ def test_truncation_is_that_of_a_plain_loop(seed, name):
     # a share of zero steps, and scales at which some episodes reach beta and some do not
     scale = world.threshold / world.horizon * rng.choice([0.5, 2.0, 20.0], size=(2, 5, 1))
     costs = (rng.random(shape) * (rng.random(shape) < 0.7) * scale * mask).astype(np.float32)
-    ours = truncate(Trajectories(states, actions, rewards, lengths), costs, world)
+    ours = truncate(
+        Trajectories(states, actions, rewards, lengths), costs, world.discount, world.threshold
+    )
     for run in range(2):
         for k in range(5):
             running, end = 0.0, 0
@@ -91,7 +103,7 @@ def test_the_step_that_reaches_beta_is_kept_and_pays():
         ([0.5, 0.5, 0, 0], 2),
         ([0, 0, 0, 1], 4),
     ]:
-        ended = truncate(episodes, np.array([[costs]], np.float32), world)
+        ended = truncate(episodes, np.array([[costs]], np.float32), world.discount, 0.99)
         assert ended.lengths[0, 0] == expected
         assert ended.rewards.sum() == expected
 
@@ -136,11 +148,9 @@ class Recorder(Adam):
 @pytest.mark.parametrize("name", ["gridworld-a", "cartpole-mr"])
 def test_projection_follows_the_gradient_of_autograd(name, monkeypatch):
     """Per violating episode, the step descends sum_t C_t log pi(a_t | s_t) (App. B.1)."""
-    world = make_world(name)
-    monkeypatch.setattr(world, "threshold", 3.0, raising=False)
-    learner = penalty.PenaltyLearner(
-        world, smooth, generators([1, 2], "p"), replace(SMALL, feasibility_rate=1e-3)
-    )
+    world, beta = make_world(name), 3.0
+    chosen = replace(PENALTY, feasibility_rate=1e-3)
+    learner = PenaltyLearner(world, smooth, beta, generators([1, 2], "p"), chosen)
     policy = learner.agents.policy
     episodes = roll_out(world, policy, generators([1, 2], "r"), 6)
     costs = constraint_values(world, smooth, episodes) * 0.25
@@ -154,7 +164,7 @@ def test_projection_follows_the_gradient_of_autograd(name, monkeypatch):
             n = episodes.lengths[run, k]
             gamma = world.discount ** np.arange(n)
             to_go = [gamma[: n - t] @ costs[run, k, t:n] for t in range(n)]
-            violated.append(to_go[0] >= world.threshold)
+            violated.append(to_go[0] >= beta)
             expected = np.zeros(policy.parameters.shape[1])
             if violated[-1]:
                 expected = projection_gradient(policy, run, episodes[run][k], to_go)
@@ -181,10 +191,8 @@ def projection_gradient(policy, run, episode, to_go):
 
 def test_projection_lowers_the_probability_of_costly_actions():
     world = make_world("gridworld-a")
-    chosen = replace(SMALL, feasibility_rate=1e-2, ppo=replace(SMALL.ppo, updates=0))
-    learner = penalty.PenaltyLearner(
-        world, lambda x: np.ones(x.shape[:-1], np.float32), generators([1], "p"), chosen
-    )
+    chosen = replace(PENALTY, feasibility_rate=1e-2, ppo=replace(PENALTY.ppo, updates=0))
+    learner = PenaltyLearner(world, always, world.threshold, generators([1], "p"), chosen)
     episodes = roll_out(world, learner.agents.policy, generators([1], "r"), 1)
     states, actions = episodes.states[0, 0, 0], episodes.actions[0, 0, 0]
     before = learner.agents.policy(states[None, None])[0, 0]
@@ -196,16 +204,23 @@ def test_projection_lowers_the_probability_of_costly_actions():
 
 # ------------------------------------------------------------------ whole runs
 
+
+def penalised(**changes):
+    return {"penalty": replace(PENALTY, **changes)}
+
+
 VARIANTS = {
     "penalty": {},
-    "projection": {"feasibility_rate": 1e-3},
-    "projection without truncation": {"feasibility_rate": 1e-3, "truncate": False},
+    "projection": penalised(feasibility_rate=1e-3),
+    "projection without truncation": penalised(feasibility_rate=1e-3, truncate=False),
     "lagrangian": {"procedure": "lagrangian"},
     "lagrangian with the authors' faults": {
         "procedure": "lagrangian",
-        "lagrangian": LagrangianSettings(on_policy=WALKS, reward_as_cost=True, other_actions=True),
+        "lagrangian": LagrangianSettings(
+            on_policy=SEGMENTS, reward_as_cost=True, other_actions=True
+        ),
     },
-    "no memory, normalised": {"ppo": replace(SMALL.ppo, buffer=0, normalise=True)},
+    "no memory, normalised": penalised(ppo=replace(PENALTY.ppo, buffer=0, normalise=True)),
 }
 
 
@@ -214,11 +229,11 @@ VARIANTS = {
 def test_a_seed_learns_the_same_alone_and_in_a_stack(name, variant):
     world = short_world(name, **({"slip": 0.2} if name == "gridworld-b" else {}))
     chosen, seeds = replace(SMALL, **variant), [1, 2, 3, 4, 5]
-    together = train_policies(world, smooth, generators(seeds, "t"), chosen)
+    together = train(world, smooth, seeds, chosen)
     assert [s.runs for s in together.snapshots] == [5, 5]
     assert {v.shape for v in together.log.values()} == {(chosen.epochs, 5)}
     for some in ([0], [4], [1, 3]):
-        part = train_policies(world, smooth, generators([seeds[k] for k in some], "t"), chosen)
+        part = train(world, smooth, [seeds[k] for k in some], chosen)
         for whole, one in zip(together.snapshots, part.snapshots, strict=True):
             np.testing.assert_array_equal(whole.parameters[some], one.parameters)
         for column, values in together.log.items():
@@ -227,18 +242,16 @@ def test_a_seed_learns_the_same_alone_and_in_a_stack(name, variant):
 
 def test_snapshots_are_of_half_way_and_the_end():
     world = make_world("gridworld-a")
-    whole = train_policies(world, smooth, generators([1], "t"), SMALL)
-    half = train_policies(world, smooth, generators([1], "t"), replace(SMALL, epochs=2))
+    whole = train(world, smooth, [1], SMALL)
+    half = train(world, smooth, [1], replace(SMALL, epochs=2))
     np.testing.assert_array_equal(whole.snapshots[0].parameters, half.snapshots[-1].parameters)
     assert not np.array_equal(*(s.parameters for s in whole.snapshots))
 
 
-def test_the_log_tells_of_whole_episodes_not_of_truncated_ones():
+def test_the_log_is_of_whole_episodes_not_of_truncated_ones():
     """With every step costing 1, all episodes break beta = 0.99 at once, and go on all the same."""
     world = make_world("gridworld-a")
-    log = train_policies(
-        world, lambda x: np.ones(x.shape[:-1], np.float32), generators([1], "t"), SMALL
-    ).log
+    log = train(world, always, [1], SMALL).log
     assert (log["violations"] == 1).all()
     np.testing.assert_allclose(log["constraint_value"], log["length"])  # no discount
     assert (log["length"] > 1).all()
@@ -249,12 +262,10 @@ def test_the_log_tells_of_whole_episodes_not_of_truncated_ones():
 @pytest.mark.parametrize("fault", [False, True])
 def test_the_multiplier_waits_for_the_warm_up_then_follows_the_excess(fault):
     """In CartPole, 50 steps each: the multiplier's sign is that of what it should follow."""
-    world = make_world("cartpole-mr")
-    world.threshold = 15.0  # episodes cost about 10 and pay about 20
-    procedure = LagrangianSettings(on_policy=WALKS, warm_up=2, reward_as_cost=fault)
-    chosen = replace(SMALL, procedure="lagrangian", lagrangian=procedure)
+    world, beta = make_world("cartpole-mr"), 15.0  # episodes cost about 10 and pay about 20
+    chosen = LagrangianSettings(on_policy=SEGMENTS, warm_up=2, reward_as_cost=fault)
     half = lambda x: np.full(x.shape[:-1], 0.5, np.float32)  # noqa: E731
-    learner = LagrangianLearner(world, half, generators([1, 2], "m"), chosen)
+    learner = LagrangianLearner(world, half, beta, generators([1, 2], "m"), chosen)
     before = learner.multiplier.value
     np.testing.assert_allclose(before, 1.0)
     for epoch in range(1, 6):
@@ -264,7 +275,7 @@ def test_the_multiplier_waits_for_the_warm_up_then_follows_the_excess(fault):
         if epoch <= 2:
             np.testing.assert_array_equal(now, before)
         elif epoch == 3:  # Adam's first step goes by the sign alone
-            np.testing.assert_array_equal(np.sign(now - before), np.sign(followed - 15.0))
+            np.testing.assert_array_equal(np.sign(now - before), np.sign(followed - beta))
         before = now
 
 
@@ -281,31 +292,24 @@ def test_ppo_lagrange_keeps_a_constraint_that_costs_it_reward():
         def constraint_inputs(self, observations, actions):
             return actions
 
-    on_policy = replace(WALKS, hidden=(8,), steps=256, environments=16, batch=256, passes=10)
+    on_policy = replace(SEGMENTS, hidden=(8,), steps=256, environments=16, batch=256, passes=10)
     how = LagrangianSettings(on_policy=on_policy, max_kl=0.05, multiplier_rate=0.1)
     chosen = ConstrainedRLSettings(epochs=150, procedure="lagrangian", lagrangian=how)
-    trained = train_policies(Line(), lambda x: x[..., 0], generators([1, 2], "t"), chosen)
+    trained = train(Line(), lambda x: x[..., 0], [1, 2], chosen)
     np.testing.assert_allclose(trained.log["constraint_value"][-75:].mean(axis=0), 0.5, atol=0.1)
 
 
 def test_progress_hears_of_every_epoch():
-    heard = []
-    world = make_world("gridworld-a")
-    train_policies(
-        world,
-        smooth,
-        generators([1], "t"),
-        SMALL,
-        lambda epoch, **numbers: heard.append((epoch, numbers)),
-    )
-    assert [epoch for epoch, _ in heard] == [1, 2, 3, 4]
-    assert {"reward", "J"} == set(heard[0][1])
+    heard = Heard()
+    train(make_world("gridworld-a"), smooth, [1], SMALL, Job(heard))
+    assert heard.epochs == [1, 2, 3, 4]
+    assert {"reward", "J"} == set(heard.lines[0][1])
 
 
 def test_truncated_ppo_learns_the_way_round_the_true_constraint():
     world = make_world("gridworld-a")
     chosen = ConstrainedRLSettings(epochs=350)
-    trained = train_policies(world, world.true_constraint, generators([1, 2], "t"), chosen)
+    trained = train(world, world.true_constraint, [1, 2], chosen)
     episodes = roll_out(world, trained.snapshots[-1], generators([1, 2], "check"), 500)
     values = constraint_values(world, world.true_constraint, episodes)
     assert (episodes.returns.mean(axis=1) > 0.8).all()
@@ -315,36 +319,28 @@ def test_truncated_ppo_learns_the_way_round_the_true_constraint():
 # ------------------------------------------------------------------ resuming
 
 
-class Killed(Exception):
-    """Stands for the end of a process."""
-
-
 @pytest.mark.parametrize("procedure", ["penalty", "lagrangian"])
 @pytest.mark.parametrize("survived", [1, 4])
 def test_a_killed_training_goes_on_and_ends_with_the_same_bits(procedure, survived, tmp_path):
     """Killed before and after the half-way snapshot."""
     world = make_world("cartpole-mid")
     ppo = PPOSettings(hidden=(8,), updates=3, batch=16, buffer=300)
-    lagrangian = LagrangianSettings(on_policy=WALKS, warm_up=1)
     settings = ConstrainedRLSettings(
-        epochs=6, episodes=3, procedure=procedure, ppo=ppo, lagrangian=lagrangian
+        procedure,
+        epochs=6,
+        penalty=PenaltySettings(episodes=3, ppo=ppo),
+        lagrangian=LagrangianSettings(on_policy=SEGMENTS, warm_up=1),
     )
 
-    def train(progress=None, store=None):
-        rngs = generators([1, 2], "t")
-        return train_policies(world, world.true_constraint, rngs, settings, progress, store)
+    def trained(job):
+        return train(world, world.true_constraint, [1, 2], settings, job)
 
-    def kill(epoch, **_):
-        if epoch > survived:
-            raise Killed
-
-    whole = train()
-    store = Store(tmp_path / "unfinished.safetensors", {}, seconds=0.0)
+    whole = trained(Job())
     with pytest.raises(Killed):
-        train(kill, store)
-    epochs = []
-    again = train(lambda epoch, **_: epochs.append(epoch), store)
-    assert epochs == list(range(survived + 1, 7))
+        trained(killed_job(tmp_path, survived))
+    job = killed_job(tmp_path)
+    again = trained(job)
+    assert job.progress.epochs == list(range(survived + 1, 7))
     for ours, theirs in zip(again.snapshots, whole.snapshots, strict=True):
         np.testing.assert_array_equal(ours.parameters, theirs.parameters)
     for name, column in whole.log.items():

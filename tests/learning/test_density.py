@@ -7,8 +7,13 @@ import torch
 from icl_core.demonstrations.trajectories import Trajectories
 from icl_core.environments import make_world
 from icl_core.learning.engine.density import Density, DensitySettings, fit_density, normal_surprise
+from icl_core.learning.problem import Problem
 
 FAST = DensitySettings(epochs=6)
+
+
+def fit(world, demonstrations, seeds, settings):
+    return fit_density(Problem(world, demonstrations, seeds, world.threshold), settings)
 
 
 def demonstrated(world, rng, episodes=30, steps=20):
@@ -31,7 +36,7 @@ def demonstrated(world, rng, episodes=30, steps=20):
 def fitted(request):
     world = make_world(request.param)
     demonstrations = demonstrated(world, np.random.default_rng(0))
-    return world, demonstrations, fit_density(world, demonstrations, [1, 2], FAST)
+    return world, demonstrations, fit(world, demonstrations, [1, 2], FAST)
 
 
 def taken(world, demonstrations):
@@ -89,7 +94,7 @@ def test_the_shape_is_read_off_the_weights():
     world = make_world("gridworld-a")
     demonstrations = demonstrated(world, np.random.default_rng(0), episodes=3)
     for shape in [{"blocks": 2, "hidden": (8,)}, {"blocks": 12, "hidden": (4, 6, 5)}]:
-        density = fit_density(world, demonstrations, [1], DensitySettings(epochs=1, **shape))
+        density = fit(world, demonstrations, [1], DensitySettings(epochs=1, **shape))
         again = Density.from_tensors(density.tensors())
         nodes = world.grid.nodes
         np.testing.assert_array_equal(
@@ -101,7 +106,7 @@ def test_a_seed_fits_the_same_alone_and_in_a_stack_and_leaves_torch_alone(fitted
     world, demonstrations, density = fitted
     torch.manual_seed(123)
     before = torch.random.get_rng_state()
-    alone = fit_density(world, demonstrations, [2], FAST)
+    alone = fit(world, demonstrations, [2], FAST)
     Density.from_tensors(alone.tensors())
     assert torch.equal(torch.random.get_rng_state(), before)
     for name, values in alone.tensors().items():
@@ -114,7 +119,7 @@ def test_training_raises_the_likelihood_of_the_demonstrations():
     world = make_world("cartpole-mr")
     demonstrations = demonstrated(world, np.random.default_rng(1), episodes=20)
     means = [
-        fit_density(world, demonstrations, [1], DensitySettings(epochs=epochs)).mean[0]
+        fit(world, demonstrations, [1], DensitySettings(epochs=epochs)).mean[0]
         for epochs in (0, 4, 12)
     ]
     assert means[0] > means[1] > means[2]
@@ -133,7 +138,7 @@ def test_an_input_that_never_varies_is_no_division_by_zero():
     world = make_world("cartpole-mr")
     demonstrations = demonstrated(world, np.random.default_rng(2), episodes=10)
     demonstrations.actions[...] = 0  # always to the left
-    density = fit_density(world, demonstrations, [1], FAST)
+    density = fit(world, demonstrations, [1], FAST)
     inputs = taken(world, demonstrations)
     assert np.isfinite(density.negative_log_likelihood(0, inputs)).all()
     assert np.isfinite([density.mean[0], density.deviation[0]]).all()
@@ -155,8 +160,8 @@ def test_of_one_input_the_flow_is_the_normal_distribution():
     expected = 0.5 * np.log(2.0 * np.pi * np.e * unit.var())
 
     enough = DensitySettings(epochs=15, learning_rate=5e-3)
-    density = fit_density(world, demonstrations, [1, 2], enough)
+    density = fit(world, demonstrations, [1, 2], enough)
     assert normal_surprise(density, z) == pytest.approx(expected, abs=1e-5)
     np.testing.assert_allclose(density.mean, expected, atol=0.02)
-    hasty = fit_density(world, demonstrations, [1, 2], DensitySettings(epochs=1))
+    hasty = fit(world, demonstrations, [1, 2], DensitySettings(epochs=1))
     assert (hasty.mean > expected + 0.5).any()

@@ -3,18 +3,22 @@
 import numpy as np
 import pytest
 
-from icl_core.demonstrations import expert as module
 from icl_core.demonstrations.trajectories import Trajectories
 from icl_core.environments import make_world
+from icl_core.learning import experts as module
+from icl_core.learning.constrained_rl.penalty import PenaltySettings
 from icl_core.learning.constrained_rl.procedure import ConstrainedRLSettings
 from icl_core.learning.engine.networks import Networks
 from icl_core.learning.engine.ppo import PPOSettings
 from icl_core.learning.engine.rollouts import roll_out
-from icl_core.learning.engine.training import TRAINING_SCHEMA
+from icl_core.learning.engine.training import TRAINING_SCHEMA, Job
 from icl_core.learning.experts import ExpertSettings, _feasible_rollouts, train_expert
 from icl_core.randomness import generator, generators
+from tests.learning.tiny import Heard
 
-TINY = ConstrainedRLSettings(epochs=3, episodes=4, ppo=PPOSettings(updates=2, batch=16))
+TINY = ConstrainedRLSettings(
+    epochs=3, penalty=PenaltySettings(episodes=4, ppo=PPOSettings(updates=2, batch=16))
+)
 
 
 def cost(world, episode):
@@ -37,7 +41,7 @@ def scripted(costs):
     for k, visits in enumerate(costs):
         states[k, :visits] = (3, 1)
     actions = np.tile(np.arange(longest), (n, 1))
-    # each episode's name, so that a test can distinguish them
+    # each episode's name, so that a test can tell them apart
     rewards = np.repeat(np.arange(n, dtype=np.float32)[:, None], longest, axis=1)
     return Trajectories(states, actions, rewards, np.full(n, longest))
 
@@ -119,7 +123,7 @@ def test_real_rollouts_that_violate_are_brought_to_beta(name):
 def test_an_expert_is_the_same_every_time_and_another_with_another_seed(name):
     world = make_world(name)
     once, again, other = (
-        train_expert(world, ExpertSettings(trajectories=6, seed=seed, constrained_rl=TINY))
+        train_expert(world, ExpertSettings(trajectories=6, seed=seed, constrained_rl=TINY), Job())
         for seed in (4, 4, 5)
     )
     np.testing.assert_array_equal(once.policy.parameters, again.policy.parameters)
@@ -135,7 +139,7 @@ def test_an_expert_is_the_same_every_time_and_another_with_another_seed(name):
 
 
 def test_progress_hears_of_the_training():
-    heard = []
+    heard = Heard()
     settings = ExpertSettings(trajectories=2, constrained_rl=TINY)
-    train_expert(make_world("gridworld-a"), settings, lambda epoch, **numbers: heard.append(epoch))
-    assert heard == [1, 2, 3]
+    train_expert(make_world("gridworld-a"), settings, Job(heard))
+    assert heard.epochs == [1, 2, 3]

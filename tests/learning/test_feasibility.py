@@ -11,6 +11,7 @@ from icl_core.learning.engine.optimisers import Adam
 from icl_core.learning.methods.icrl.feasibility import (
     EPSILON,
     BackwardSettings,
+    Sides,
     backward,
     feasibility_slope,
     importance,
@@ -85,8 +86,8 @@ def phase(settings, rate=5e-4):
     optimiser = Adam(network.parameters, rate)
     lengths = np.array([50, 70, 30])
     expert, agent = (side.astype(np.float32) for side in (expert, agent))
-    given = (expert, [agent], [lengths], [generator(1, "b")], settings)
-    (made,), (moved,) = backward(network, optimiser, *given)
+    sides = Sides(expert, [agent], [lengths])
+    (made,), (moved,) = backward(network, optimiser, sides, [generator(1, "b")], settings)
     return network, optimiser, (expert, agent), made, moved
 
 
@@ -112,7 +113,7 @@ def test_a_run_of_a_stack_is_that_run_by_itself():
         optimiser = Adam(networks.parameters, 5e-3)
         own = ([part[k] for k in chosen] for part in (agents, lengths))
         rngs = generators([seeds[k] for k in chosen], "b")
-        made, moved = backward(networks, optimiser, expert, *own, rngs, settings)
+        made, moved = backward(networks, optimiser, Sides(expert, *own), rngs, settings)
         return networks.parameters, optimiser.first, optimiser.second, optimiser.steps, made, moved
 
     *stacked, moved = learn(range(4))

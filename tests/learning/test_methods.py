@@ -12,7 +12,14 @@ from icl_core.learning.engine.actions import actions_of
 from icl_core.learning.engine.networks import Networks, sigmoid
 from icl_core.learning.engine.training import TRAINING_SCHEMA, Job
 from icl_core.settings import build, defaults, meaning, merge
-from tests.learning.tiny import Killed, killed_job, problem_of
+from tests.learning.tiny import (
+    Heard,
+    Killed,
+    assert_same_runs,
+    killed_job,
+    problem_of,
+    rows_by_seed,
+)
 from tests.worlds import SYNTHETIC, short_world
 
 METHODS = discovery.names(discovery.METHODS)
@@ -51,46 +58,26 @@ def tiny(method):
     return [build(kind, one, method) for one in variants(kind, smallest)]
 
 
-CASES = [
-    pytest.param(method, variant, name, id=f"{method}-{variant}-{name}")
-    for method in METHODS
-    for variant in range(len(tiny(method)))
-    for name in WORLDS
-]
+VARIANTS = [(method, variant) for method in METHODS for variant in range(len(tiny(method)))]
+CASES = [(method, variant, name) for method, variant in VARIANTS for name in WORLDS]
 
 
 def learn(method, variant, name, seeds, job=None):
-    return module(method).learn(problem_of(name, seeds), tiny(method)[variant], job or Job())
+    # Few steps: the optimal transport between many nodes of a fine grid takes long.
+    problem = problem_of(name, list(seeds), horizon=12)
+    return module(method).learn(problem, tiny(method)[variant], job or Job())
 
 
 @cache
-def learned(method, variant, name, seeds=SEEDS):
-    """The whole stack, trained once for all tests."""
-    return learn(method, variant, name, list(seeds))
-
-
-def assert_same_runs(whole, some, which):
-    """The runs `which` of the first outcome are, bit for bit, the runs of the second."""
-    for ours, theirs in [(whole.constraint, some.constraint), (whole.policy, some.policy)]:
-        assert (ours.sizes, ours.activation) == (theirs.sizes, theirs.activation)
-        np.testing.assert_array_equal(ours.parameters[which], theirs.parameters)
-    assert whole.extras.keys() == some.extras.keys()
-    for name, part in whole.extras.items():
-        np.testing.assert_array_equal(part[which], some.extras[name], err_msg=name)
-    ours, theirs = (rows_by_seed(outcome.log) for outcome in (whole, some))
-    for seed, rows in theirs.items():
-        np.testing.assert_array_equal(ours[seed], rows)
-
-
-def rows_by_seed(log):
-    columns = np.stack([log[name].to_numpy() for name in log.column_names[1:]])
-    seeds = log["seed"].to_numpy()
-    return {seed: columns[:, seeds == seed] for seed in np.unique(seeds)}
+def learned(method, variant, name):
+    """The whole stack, trained once for all tests; and how many steps it heard of."""
+    progress = Heard()
+    return learn(method, variant, name, SEEDS, Job(progress)), len(progress.lines)
 
 
 @pytest.mark.parametrize(("method", "variant", "name"), CASES)
 def test_what_a_method_ends_with(method, variant, name):
-    world, end = short_world(name), learned(method, variant, name)
+    world, (end, _) = short_world(name), learned(method, variant, name)
     assert (end.constraint.runs, end.policy.runs) == (3, 3)
     assert (end.constraint.sizes[0], end.constraint.sizes[-1]) == (world.input_size, 1)
     actions = actions_of(world)
@@ -115,26 +102,30 @@ def test_what_a_method_ends_with(method, variant, name):
 
 @pytest.mark.parametrize(("method", "variant", "name"), CASES)
 def test_a_seed_learns_the_same_alone_and_in_a_stack(method, variant, name):
-    together = learned(method, variant, name)
+    together, _ = learned(method, variant, name)
     assert_same_runs(together, learn(method, variant, name, [8]), [1])
     assert_same_runs(together, learn(method, variant, name, [5, 3]), [2, 0])
 
 
-@pytest.mark.parametrize(("method", "variant", "name"), CASES)
-def test_a_killed_run_goes_on_and_ends_with_the_same_bytes(method, variant, name, tmp_path):
-    """Killed at its last step: the rest follows from what was saved, and from that alone."""
-    whole, first = learned(method, variant, name), killed_job(tmp_path)
-    assert_same_runs(whole, learn(method, variant, name, list(SEEDS), first), [0, 1, 2])
-    steps = len(first.progress.lines)
-    first.store.clear()
-    assert list(tmp_path.iterdir()) == []
+@pytest.mark.parametrize(("method", "variant"), VARIANTS)
+@pytest.mark.parametrize("survived", [1, -1])
+def test_a_killed_run_goes_on_and_ends_with_the_same_bytes(method, variant, survived, tmp_path):
+    """Killed at its second and at its last step: the rest follows from what was saved."""
+    whole, steps = learned(method, variant, "cartpole-mr")
+    survived %= steps
     with pytest.raises(Killed):
-        learn(method, variant, name, list(SEEDS), killed_job(tmp_path, survived=steps - 1))
-    second = killed_job(tmp_path)
-    assert_same_runs(whole, learn(method, variant, name, list(SEEDS), second), [0, 1, 2])
-    assert len(second.progress.lines) < steps  # not from the beginning
-    second.store.clear()
+        learn(method, variant, "cartpole-mr", SEEDS, killed_job(tmp_path, survived))
+    again = killed_job(tmp_path)
+    assert_same_runs(whole, learn(method, variant, "cartpole-mr", SEEDS, again), [0, 1, 2])
+    assert len(again.progress.lines) < steps  # not from the beginning
+    again.store.clear()
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(("method", "variant"), VARIANTS)
+def test_the_same_again_is_the_same(method, variant):
+    again = learn(method, variant, "gridworld-a", SEEDS)
+    assert_same_runs(learned(method, variant, "gridworld-a")[0], again, [0, 1, 2])
 
 
 # ------------------------------------------------------------------ what it declares

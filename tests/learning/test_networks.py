@@ -1,4 +1,4 @@
-"""Stacked networks and their Adam, against PyTorch; and each run against itself alone."""
+"""Stacked networks, trained by Adam, against PyTorch; and each run against itself alone."""
 
 import itertools
 
@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 
 from icl_core.learning.engine.networks import (
     BIAS,
-    Adam,
     Networks,
     count_parameters,
     log_softmax,
     sigmoid,
 )
+from icl_core.learning.engine.optimisers import Adam
 from icl_core.randomness import generators
 
 ACTIVATIONS = ["relu", "tanh"]
@@ -90,35 +90,6 @@ def test_adam_follows_torch_over_200_steps(activation):
     for run, module in enumerate(modules):
         expected = module(torch.tensor(inputs[run]).double()).detach().numpy()
         np.testing.assert_allclose(networks(inputs)[run], expected, atol=2e-3)
-
-
-def test_adam_follows_torch_on_given_gradients():
-    """Without feedback through a network rounding cannot grow, so the tolerance is tight.
-
-    The gradients span 12 orders of magnitude: epsilon matters in the smallest.
-    """
-    rng = np.random.default_rng(4)
-    start = rng.normal(size=(3, 40)).astype(np.float32)
-    scales = 10.0 ** rng.uniform(-10, 2, size=(1, 40))
-    theirs = torch.tensor(start, dtype=torch.float64, requires_grad=True)
-    optimiser = torch.optim.Adam([theirs], 5e-4)
-    ours, parameters = Adam(start, 5e-4), start.copy()
-    for _ in range(200):
-        gradient = (rng.normal(size=start.shape) * scales).astype(np.float32)
-        theirs.grad = torch.tensor(gradient, dtype=torch.float64)
-        optimiser.step()
-        ours.step(parameters, gradient.copy())
-    np.testing.assert_allclose(parameters, theirs.detach().numpy(), atol=1e-5)
-
-
-def test_adam_lets_no_moment_become_denormal():
-    adam, parameters = Adam(np.zeros((1, 2), np.float32), 1e-3), np.zeros((1, 2), np.float32)
-    adam.step(parameters, np.array([[1.0, 1e-12]], np.float32))
-    smallest = np.finfo(np.float32).tiny
-    for _ in range(2000):
-        adam.step(parameters, np.zeros((1, 2), np.float32))
-        for moments in (adam.first, adam.second):
-            assert not ((moments != 0) & (np.abs(moments) < smallest)).any()
 
 
 @settings(max_examples=25, deadline=None)

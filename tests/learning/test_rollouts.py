@@ -6,7 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import ndtri
 
-from icl_core.learning.engine.rollouts import rewards_to_go, roll_out
+from icl_core.errors import InputError
+from icl_core.learning.engine.rollouts import rewards_to_go, roll_out, roll_out_without_reset
 from icl_core.randomness import generator, generators
 from tests.worlds import short_world, some_policies
 
@@ -118,3 +119,27 @@ def test_rewards_to_go_of_a_constant_reward_is_the_geometric_sum():
     ours = rewards_to_go(np.ones((1, steps), np.float32), discount)[0]
     expected = (1 - discount ** (steps - np.arange(steps))) / (1 - discount)
     np.testing.assert_allclose(ours, expected)
+
+
+@pytest.mark.parametrize("name", ["gridworld-a", "cartpole-mr"])
+def test_without_a_reset_all_but_the_first_episode_are_one_step_onwards(name):
+    world = short_world(name)
+    policies = some_policies(world, generators([1, 2], "p"))
+    played = roll_out_without_reset(world, policies, generators([1, 2], "r"), 5)
+    first = roll_out(world, policies, generators([1, 2], "r"), 1)
+    for ours, theirs in zip(played.parts(), first.parts(), strict=True):
+        np.testing.assert_array_equal(ours[:, 0], theirs[:, 0])
+    np.testing.assert_array_equal(played.lengths[:, 1:], 1)
+    for run in range(2):
+        last = played.lengths[run, 0] - 1
+        before = [played.states[run, 0, last], *played.states[run, 1:-1, 0]]
+        actions = [played.actions[run, 0, last], *played.actions[run, 1:-1, 0]]
+        moved = world.step(np.array(before), np.array(actions))[0]
+        np.testing.assert_allclose(played.states[run, 1:, 0], moved, atol=1e-6)
+
+
+def test_without_a_reset_a_state_must_be_what_is_observed():
+    world = short_world("highd")
+    policies = some_policies(world, generators([1], "p"))
+    with pytest.raises(InputError, match="never_reset cannot be true in highd"):
+        roll_out_without_reset(world, policies, generators([1], "r"), 2)

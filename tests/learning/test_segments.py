@@ -17,20 +17,20 @@ def policies_of(world, seeds=(1, 2)):
     return some_policies(world, generators(seeds, "p"))
 
 
-def walks(name, rollouts=3, steps=90, count=4, seeds=(1, 2)):
+def segments(name, rollouts=3, steps=90, count=4, seeds=(1, 2)):
     world = short_world(name)
     policies = policies_of(world, seeds)
-    walkers = ParallelEnvs(world, generators(seeds, "w"), count)
+    environments = ParallelEnvs(world, generators(seeds, "w"), count)
     return (
         world,
-        walkers,
-        [walkers.walk(policies, generators(seeds, "r", k), steps) for k in range(rollouts)],
+        environments,
+        [environments.roll(policies, generators(seeds, "r", k), steps) for k in range(rollouts)],
     )
 
 
 @pytest.mark.parametrize("name", SYNTHETIC)  # in which a step follows from what is observed
 def test_episodes_follow_the_world_across_rollouts(name):
-    world, _, parts = walks(name)
+    world, _, parts = segments(name)
     states, actions, rewards, ended, ages = (
         np.concatenate([getattr(part, field) for part in parts], axis=1)
         for field in ("states", "actions", "rewards", "ended", "ages")
@@ -57,7 +57,7 @@ def test_episodes_follow_the_world_across_rollouts(name):
 
 @pytest.mark.parametrize("name", ALL)
 def test_steps_lead_to_the_next_state_unless_the_episode_is_over(name):
-    world, _, parts = walks(name)
+    world, _, parts = segments(name)
     for part in parts:
         going = ~part.ended[:, :-1]
         np.testing.assert_array_equal(part.moved[:, :-1][going], part.states[:, 1:][going])
@@ -66,7 +66,7 @@ def test_steps_lead_to_the_next_state_unless_the_episode_is_over(name):
 
 
 def test_a_new_episode_begins_at_a_start():
-    world, _, parts = walks("gridworld-a")
+    world, _, parts = segments("gridworld-a")
     for part in parts:
         first = part.states[part.ages == 0].astype(int)
         assert world.starts[first[:, 0], first[:, 1]].all()
@@ -74,11 +74,14 @@ def test_a_new_episode_begins_at_a_start():
 
 def test_the_tally_is_that_of_whole_episodes():
     """Costs of a number per step; episodes may begin in one rollout and end in another."""
-    world, walkers, parts = walks("cartpole-mr")
-    walkers.sums[:] = 0.0
+    world, environments, parts = segments("cartpole-mr")
+    environments.sums[:] = 0.0
     rng = np.random.default_rng(0)
     costs = [rng.uniform(0, 2, size=part.rewards.shape) for part in parts]
-    rows = [walkers.tally(part, cost) for part, cost in zip(parts, costs, strict=True)]
+    rows = [
+        environments.tally(part, cost, world.threshold)
+        for part, cost in zip(parts, costs, strict=True)
+    ]
     ended = np.concatenate([part.ended for part in parts], axis=1)
     costs = np.concatenate(costs, axis=1)
     steps = parts[0].rewards.shape[1]
@@ -100,16 +103,16 @@ def test_the_tally_is_that_of_whole_episodes():
 
 def test_a_rollout_in_which_nothing_ended_tells_nothing():
     world = make_world("gridworld-a")
-    walkers = ParallelEnvs(world, generators([1], "w"), 3)
-    walk = walkers.walk(policies_of(world, [1]), generators([1], "r"), 1)
-    row = walkers.tally(walk, np.zeros(walk.rewards.shape))
+    environments = ParallelEnvs(world, generators([1], "w"), 3)
+    segment = environments.roll(policies_of(world, [1]), generators([1], "r"), 1)
+    row = environments.tally(segment, np.zeros(segment.rewards.shape), world.threshold)
     assert all(np.isnan(values).all() for values in row.values())
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_a_run_walks_the_same_alone_and_in_a_stack(name):
-    _, _, together = walks(name, seeds=(1, 2, 3))
-    _, _, alone = walks(name, seeds=(2,))
+def test_a_run_steps_the_same_alone_and_in_a_stack(name):
+    _, _, together = segments(name, seeds=(1, 2, 3))
+    _, _, alone = segments(name, seeds=(2,))
     for ours, theirs in zip(together, alone, strict=True):
         for field in ("states", "actions", "rewards", "ended", "cut", "ages", "moved"):
             np.testing.assert_array_equal(getattr(ours, field)[1], getattr(theirs, field)[0])
@@ -117,6 +120,6 @@ def test_a_run_walks_the_same_alone_and_in_a_stack(name):
 
 def test_slip_draws_are_used():
     world = make_world("gridworld-a", slip=0.5)
-    walkers = ParallelEnvs(world, generators([1], "w"), 3)
-    walk = walkers.walk(policies_of(world, [1]), generators([1], "r"), 40)
-    assert walk.states.shape == (1, 40, 3, 2)
+    environments = ParallelEnvs(world, generators([1], "w"), 3)
+    segment = environments.roll(policies_of(world, [1]), generators([1], "r"), 40)
+    assert segment.states.shape == (1, 40, 3, 2)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
+import pyarrow as pa
 
 from icl_core.demonstrations.trajectories import Trajectories
 from icl_core.environments.world import World
 from icl_core.learning.engine.rollouts import roll_out
 from icl_core.learning.engine.training import Job, Store
-from icl_core.learning.problem import Problem
+from icl_core.learning.problem import Outcome, Problem
 from icl_core.progress import Progress
 from icl_core.randomness import generators
 from tests.worlds import short_world, some_policies
@@ -20,12 +21,10 @@ def demonstrations_of(world: World, episodes: int = 5) -> Trajectories:
     return roll_out(world, policy, generators([99], "r"), episodes)[0]
 
 
-def problem_of(name: str, seeds, demonstrations: Trajectories | None = None) -> Problem:
+def problem_of(name: str, seeds, horizon: int = 50) -> Problem:
     """A problem in a world with short episodes."""
-    world = short_world(name)
-    if demonstrations is None:
-        demonstrations = demonstrations_of(world)
-    return Problem(world, demonstrations, seeds, world.threshold)
+    world = short_world(name, horizon)
+    return Problem(world, demonstrations_of(world), seeds, world.threshold)
 
 
 class Killed(Exception):
@@ -52,3 +51,23 @@ class Heard(Progress):
 def killed_job(folder, survived: float = np.inf) -> Job:
     """A job that saves its state after each step and is killed after so many."""
     return Job(Heard(survived), Store(folder / "unfinished.safetensors", {"code": "x"}, 0.0))
+
+
+def assert_same_runs(whole: Outcome, some: Outcome, which: list[int]) -> None:
+    """The runs `which` of the first outcome are, bit for bit, the runs of the second."""
+    for ours, theirs in [(whole.constraint, some.constraint), (whole.policy, some.policy)]:
+        assert (ours.sizes, ours.activation) == (theirs.sizes, theirs.activation)
+        np.testing.assert_array_equal(ours.parameters[which], theirs.parameters)
+    assert whole.extras.keys() == some.extras.keys()
+    for name, part in whole.extras.items():
+        np.testing.assert_array_equal(part[which], some.extras[name], err_msg=name)
+    ours, theirs = (rows_by_seed(outcome.log) for outcome in (whole, some))
+    for seed, rows in theirs.items():
+        np.testing.assert_array_equal(ours[seed], rows)
+
+
+def rows_by_seed(log: pa.Table) -> dict[int, np.ndarray]:
+    """The columns of a log but the seed's, (columns, rows) of each seed."""
+    columns = np.stack([log[name].to_numpy() for name in log.column_names[1:]])
+    seeds = log["seed"].to_numpy()
+    return {seed: columns[:, seeds == seed] for seed in np.unique(seeds)}

@@ -90,7 +90,7 @@ def test_scripts_touch_snakemake_only_in_their_tail():
     for path in (ROOT / "workflow/scripts").glob("*.py"):
         body, _, tail = path.read_text().partition('if __name__ == "__main__":')
         assert "snakemake." not in body, path.name
-        assert tail.strip() == "run(main, snakemake)"
+        assert tail.strip() == "run(main)"
 
 
 def test_the_environment_of_jobs_is_the_lock():

@@ -111,13 +111,11 @@ class Shown:
 
     def expanded(self, need: Need, experiment: Experiment) -> list[str]:
         """The paths that a need stands for in one experiment."""
-        kind, fields = need
-        known = [self._fields(kind, experiment, one) for one in self._methods(need, experiment)]
         return [
-            self.plan.path(kind, **each | fields)
-            for several in known
-            for each in several
-            if not set(fields) & set(each) or all(each.get(k, v) == v for k, v in fields.items())
+            self.plan.path(need.kind, **fields)
+            for method in self._methods(need, experiment)
+            for fields in self._fields(need.kind, experiment, method)
+            if all(fields[name] == value for name, value in need.fixed.items())
         ]
 
     def _methods(self, need: Need, experiment: Experiment) -> list[str]:

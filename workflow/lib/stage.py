@@ -81,8 +81,9 @@ def world_of(settings: Mapping) -> World:
     return make_world(settings["environment"], **settings["world"])
 
 
-def run(main: Callable[[Stage], None], job: Any) -> None:
+def run(main: Callable[[Stage], None]) -> None:
     """Run a script's `main`; what the user can fix is one line, without a traceback."""
+    job: Any = vars(sys.modules["__main__"])["snakemake"]  # Snakemake puts it there
     log = Path(job.log[0])
     log.write_text("")
     try:

@@ -13,6 +13,4 @@ def main(stage: Stage) -> None:
 
 
 if __name__ == "__main__":
-    from snakemake.script import snakemake
-
-    run(main, snakemake)
+    run(main)

@@ -1,0 +1,84 @@
+"""Jobs that can be killed: what is saved when, and what is taken up again."""
+
+import numpy as np
+
+from icl_core.learning.engine import training
+from icl_core.learning.engine.training import ADJUSTMENT_SCHEMA, Job, Store, log_table
+from tests.learning.tiny import Heard
+
+
+def test_a_state_of_another_job_or_a_broken_one_is_not_taken_up(tmp_path):
+    path = tmp_path / "unfinished.safetensors"
+    assert Store(path, {}).load() is None
+    Store(path, {"code": "x"}, seconds=0.0).save_if_due(lambda: {"a": np.arange(3)})
+    np.testing.assert_array_equal(Store(path, {"code": "x"}).load()["a"], np.arange(3))
+    assert Store(path, {"code": "y"}).load() is None
+    path.write_bytes(path.read_bytes()[:-4])
+    assert Store(path, {"code": "x"}).load() is None
+
+
+def test_states_are_saved_now_and_then_only(tmp_path, monkeypatch):
+    clock = [0.0]
+    monkeypatch.setattr(training.time, "monotonic", lambda: clock[0])
+    store, saved = Store(tmp_path / "s.safetensors", {}, seconds=60.0), []
+    for clock[0] in (1.0, 59.0, 61.0, 100.0, 122.0):
+        store.save_if_due(lambda: saved.append(clock[0]) or {})
+    assert saved == [61.0, 122.0]
+
+
+class Counter:
+    """A learner whose state is how far it has counted."""
+
+    def __init__(self):
+        self.done = 0
+
+    def advance(self):
+        self.done += 1
+        return {"count": np.array([self.done, self.done + 1.0])}
+
+    def tensors(self):
+        return {"done": np.array([self.done])}
+
+    def restore(self, named):
+        self.done = int(named["done"][0])
+
+
+def test_a_job_reports_means_and_goes_on_from_what_was_saved(tmp_path):
+    store = Store(tmp_path / "s.safetensors", {}, seconds=0.0)
+    for total, epochs in [(3, [1, 2, 3]), (5, [4, 5]), (5, [])]:
+        heard, learner = Heard(), Counter()
+        Job(heard, store).run(learner, total)
+        assert heard.total == total
+        assert heard.lines == [(epoch, {"count": epoch + 0.5}) for epoch in epochs]
+        assert learner.done == total
+    plain = Counter()
+    Job().run(plain, 4)  # saves nothing and is silent
+    assert plain.done == 4
+
+
+def test_each_part_of_a_job_has_a_state_of_its_own_and_all_are_cleared(tmp_path):
+    job = Job(Heard(), Store(tmp_path / "s.safetensors", {"code": "x"}, seconds=0.0))
+    for name, total in [("first", 2), ("second", 3)]:
+        learner = Counter()
+        job.part(name).run(learner, total)
+        assert learner.done == total
+    assert job.progress.epochs == [1, 2, 1, 2, 3]  # the second began at its own beginning
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "s-first.safetensors",
+        "s-second.safetensors",
+    ]
+    job.store.clear()
+    assert list(tmp_path.iterdir()) == []
+    assert Job().part("any").store is None
+
+
+def test_logs_have_a_row_for_each_seed_and_step_in_this_order():
+    columns = {
+        name: np.arange(6.0).reshape(3, 2) + 10 * k
+        for k, name in enumerate(ADJUSTMENT_SCHEMA.names[2:])
+    }
+    table = log_table(ADJUSTMENT_SCHEMA, columns, [7, 4])
+    assert table.schema == ADJUSTMENT_SCHEMA
+    assert table["seed"].to_pylist() == [7, 7, 7, 4, 4, 4]
+    assert table["step"].to_pylist() == [1, 2, 3, 1, 2, 3]
+    assert table["loss"].to_pylist() == [0.0, 2.0, 4.0, 1.0, 3.0, 5.0]
