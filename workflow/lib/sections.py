@@ -9,16 +9,17 @@ from __future__ import annotations
 import importlib
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, make_dataclass
 from typing import Any
 
 from icl_core import discovery
+from icl_core.demonstrations.recordings.tracks import RecordingsSettings
 from icl_core.environments import world_type
 from icl_core.errors import InputError
 from icl_core.learning.experts import ExpertSettings
 from icl_core.learning.true_fit import TrueFitsSettings
 from icl_core.measuring.rollouts import MeasuringSettings
-from icl_core.settings import Meaning, check, check_keys, check_value, join, setting
+from icl_core.settings import Meaning, check, check_keys, check_value, join, section, setting
 from icl_core.settings_schema import json_schema
 from icl_core.showing.item import ShowingSettings
 
@@ -81,8 +82,19 @@ def environment_types(environment: str) -> list[type]:
     world = world_type(environment)
     types: list[type] = [world.Settings]
     if world.recorded:
-        types.append(recordings(environment, "settings").Settings)
+        types += [RecordingsSettings, _made_of_recordings(environment)]
     return types
+
+
+def _made_of_recordings(environment: str) -> type:
+    """The scene that is cut out of recordings, and the simulation that stands in for them."""
+    parts = {
+        "scene": "what is used of a recording",
+        "simulation": "with highway-env, where there is no copy",
+    }
+    kinds = {name: recordings(environment, name).Settings for name in parts}
+    own = [(name, kinds[name], section(kinds[name], about)) for name, about in parts.items()]
+    return make_dataclass("MadeOfRecordings", own, frozen=True)
 
 
 def names_of(kind: type) -> list[str]:

@@ -14,6 +14,7 @@ import pyarrow as pa
 from icl_core.artifacts import RECORDED, SIMULATED, SOURCE, write_table
 from icl_core.demonstrations.recordings.csv_tables import CsvFile
 from icl_core.errors import InputError
+from icl_core.settings import setting
 
 MARK = "SIMULATED.json"  # beside the CSV files of a simulated recording: how it came about
 PARTS = ("recordingMeta", "tracksMeta", "tracks")  # a recording's three CSV files
@@ -21,6 +22,18 @@ TABLES = ("tracks", "vehicles", "recordings")  # what is read of them
 SIZE_ROOM = 0.02  # [m] sizes may differ by: both files are rounded to centimetres
 
 _NAME = re.compile(rf"(\d+)_({'|'.join(PARTS)})\.csv")
+
+
+@dataclass(frozen=True)
+class RecordingsSettings:
+    """Which recordings a world is made from."""
+
+    recordings: str | None = setting(
+        None, "the folder of your own copy (data/README.md); null: simulated"
+    )
+    numbers: tuple[int, ...] | None = setting(
+        None, "which of its recordings; null: all that are there", at_least=0, each_once=True
+    )
 
 
 def source_of(folder: str | os.PathLike) -> str:

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from icl_core.demonstrations import recordings
-from icl_core.demonstrations.recordings.tracks import TABLES
+from icl_core.demonstrations.recordings.tracks import TABLES, RecordingsSettings
+from icl_core.errors import InputError
 from icl_core.settings import build
 from icl_core.settings_schema import described
 
@@ -21,6 +22,9 @@ FUNCTIONS = {
     "scene": ("make_scene",),
     "replay": ("replay",),
 }
+
+
+PLANNED = ("reader", "scene", "simulation")
 
 
 def part(data_set, name):
@@ -47,16 +51,22 @@ def test_modules_are_the_same_but_for_the_maps_of_exid():
 @pytest.mark.parametrize("data_set", DATA_SETS)
 def test_tables_and_settings(data_set):
     assert tuple(part(data_set, "reader").SCHEMAS) == TABLES
-    settings = part(data_set, "settings").Settings
-    assert build(settings, {}) == settings() and settings().recordings is None
-    for key, expected, _, about in described(settings):
-        assert expected and about, key
+    for settings in (part(data_set, name).Settings for name in ("scene", "simulation")):
+        assert build(settings, {}) == settings()
+        for key, expected, _, about in described(settings):
+            assert expected and about, key
+
+
+def test_recordings_are_simulated_unless_a_folder_is_given():
+    assert build(RecordingsSettings, {}) == RecordingsSettings(recordings=None, numbers=None)
+    with pytest.raises(InputError, match="numbers: expected a list of whole numbers"):
+        build(RecordingsSettings, {"numbers": [17, 17]}, "environments.highd")
 
 
 @pytest.mark.parametrize("data_set", DATA_SETS)
 def test_settings_and_readers_load_no_simulator(data_set):
     """A run is planned with them."""
-    modules = ", ".join(f"{recordings.__name__}.{data_set}.{m}" for m in ("settings", "reader"))
+    modules = ", ".join(f"{recordings.__name__}.{data_set}.{m}" for m in PLANNED)
     code = f"import sys, {modules}; print(*sys.modules)"
     answer = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
