@@ -71,18 +71,19 @@ class Plan:
         """Those that the rule `learn` trains."""
         return [m for m in self.config.methods if self.jobs_of(m) == ONE_JOB]
 
+    def declared(self, method: str, key: str, default: Any) -> Any:
+        """What a method declares about itself, read without importing it."""
+        return discovery.literal(discovery.module_name(discovery.METHODS, method), key, default)
+
     def jobs_of(self, method: str) -> list[str]:
         """The rules that a method's training goes through."""
-        return discovery.literal(
-            discovery.module_name(discovery.METHODS, method), "JOBS", list(ONE_JOB)
-        )
+        return self.declared(method, "JOBS", ONE_JOB)
 
     def titles(self, methods: Iterable[str]) -> dict[str, str]:
         """Titles of methods, in the order of tables."""
 
         def place(method: str) -> tuple[float, str]:
-            module = discovery.module_name(discovery.METHODS, method)
-            return discovery.literal(module, "PLACE", float("inf")), method
+            return self.declared(method, "PLACE", float("inf")), method
 
         ordered = sorted(set(methods), key=place)
         return {method: discovery.title(discovery.METHODS, method) for method in ordered}

@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable
 from dataclasses import replace
 from functools import cached_property
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,6 @@ from workflow.lib.configuration import Configuration, Experiment
 from workflow.lib.plan import Plan
 
 CLAIMS = "docs/claims.yaml"
-TIMES = ("job_time", "iteration_time")
 
 
 def only_finished(config: Configuration, results: Path) -> Configuration:
@@ -127,40 +127,38 @@ class Shown:
 
     def _fields(self, kind: str, experiment: Experiment, method: str) -> list[dict[str, str]]:
         """What the wildcards of a kind stand for in one experiment and method."""
-        names = layout.wildcards(kind)
-        owner = experiment.name
-        if kind in ("demonstrations", "expert_training"):
-            owner = experiment.demonstrations_from
-            source = self.config.experiments[owner].source
-            if kind == "expert_training" and source != "expert":
-                return []  # who was not trained here has no training curve
-        found = [{"experiment": owner} if "experiment" in names else {}]
-        if "method" in names:
-            found = [one | {"method": method} for one in found]
-        found = self._each(found, "group", list(self.config.groups), names)
-        if kind == "true_fit" and owner not in self.config.true_fits.environments:
-            return []
-        shapes = list(self.config.true_fits.architectures)
-        found = self._each(found, "architecture", shapes, names)
         n = experiment.iterations(method) if method else 0
         first = 0 if kind == "iteration_constraint" else 1
-        numbers = [f"{i:02d}" for i in range(first, n + 1)]
-        found = self._each(found, "iteration", numbers, names)
-        return self._each(found, "rule", self._rules(kind, method), names)
+        values = {
+            "experiment": self._owners(kind, experiment),
+            "method": [method],
+            "group": list(self.config.groups),
+            "architecture": list(self.config.true_fits.architectures),
+            "iteration": [f"{i:02d}" for i in range(first, n + 1)],
+            "rule": self._rules(kind, method) if method else [],
+        }
+        names = layout.wildcards(kind)
+        chosen = product(*(values[name] for name in names))
+        return [dict(zip(names, one, strict=True)) for one in chosen]
+
+    def _owners(self, kind: str, experiment: Experiment) -> list[str]:
+        """The experiment in whose folder files of a kind lie; none where there are none."""
+        if kind == "true_fit":
+            fitted = experiment.name in self.config.true_fits.environments
+            return [experiment.name] if fitted else []
+        if kind not in ("demonstrations", "expert_training"):
+            return [experiment.name]
+        owner = self.config.experiments[experiment.demonstrations_from]
+        # Who was not trained here has no training curve.
+        missing = kind == "expert_training" and owner.source != "expert"
+        return [] if missing else [owner.name]
 
     def _rules(self, kind: str, method: str) -> list[str]:
-        """The rules of a method's jobs, those of each iteration or the others."""
-        if kind not in TIMES:
-            return []
-        repeated = [rule for rule in self.plan.jobs_of(method) if rule in REPEATED]
-        once = [rule for rule in self.plan.jobs_of(method) if rule not in REPEATED]
-        return repeated if kind == "iteration_time" else once
-
-    @staticmethod
-    def _each(
-        found: list[dict[str, str]], name: str, values: list[str], names: list[str]
-    ) -> list[dict[str, str]]:
-        return [one | {name: v} for one in found for v in values] if name in names else found
+        """The rules of a method's jobs: those of each iteration, or the others."""
+        repeated = self.plan.declared(method, "ITERATED", [])
+        if kind == "iteration_time":
+            return repeated
+        return [rule for rule in self.plan.jobs_of(method) if rule not in repeated]
 
     def settings(self, wildcards: Any) -> dict:
         """What drawing depends on besides its inputs."""
@@ -264,7 +262,3 @@ class Shown:
         """What the page is laid out with, which is not code and so in no digest."""
         folder = self.plan.root / "icl_core/showing/page"
         return [os.path.relpath(folder / name) for name in ("page.html", "page.css")]
-
-
-# Rules that run once for each iteration.
-REPEATED = ("icl_policy", "icl_adjust")
