@@ -4,7 +4,9 @@ The family: one to three rectangles of one to four rows and columns anywhere on 
 grid, each with the value 1 or one drawn from U(0.5, 1), the larger value where they
 overlap, 0 elsewhere; starts and goal are free. What is empty is drawn again, and so
 is what cannot be kept in every single episode: each start must have a way to the goal
-that costs less than beta.
+that costs less than beta. Such a way visits no cell twice, so that it ends within the
+horizon, and nothing is discounted: the optimal return is 1. The linear program is asked
+for some of them.
 
 That last condition is a limit of the default procedure, not of constrained RL. Where
 the goal is walled in (seven draws in a hundred on A, five on B) only a random choice
@@ -23,7 +25,9 @@ from icl_core.learning.engine.networks import log_softmax
 from icl_core.learning.linear_program import evaluate_policy, solve_constrained_optimum
 from icl_core.randomness import generator, generators
 
-COUNT, ENOUGH = 20, 18
+GRIDS = ["gridworld-a", "gridworld-b"]
+COUNT, ENOUGH = 10, 18  # problems on each of two grids; how many of all must be solved
+ASKED = 2  # on each grid, of the linear program
 SHARE_OF_RETURN, EXCESS = 0.95, 1.1
 CELLS = np.stack(np.divmod(np.arange(SIZE * SIZE), SIZE), axis=1).astype(np.float32)
 
@@ -42,7 +46,7 @@ def random_constraint(world, rng):
     return table.ravel()
 
 
-def dearest_way(world, table):
+def costliest_way(world, table):
     """Over the starts, the largest least cost of a way to the goal."""
     goal = world.goal[0] * SIZE + world.goal[1]
     neighbours = world.transition_matrix().max(axis=1) > 0
@@ -55,16 +59,14 @@ def dearest_way(world, table):
 
 
 def random_problems(world):
-    """(COUNT, cells) constraint functions and (COUNT,) optimal returns."""
+    """(COUNT, cells) constraint functions whose optimal return is 1."""
     rng = generator(1, world.name)
-    tables, optima = [], []
+    tables = []
     while len(tables) < COUNT:
         table = random_constraint(world, rng)
-        if table.any() and dearest_way(world, table) < world.threshold:
+        if table.any() and costliest_way(world, table) < world.threshold:
             tables.append(table)
-            optimum = solve_constrained_optimum(world, table, world.threshold)
-            optima.append(optimum.return_value)
-    return np.stack(tables), np.array(optima)
+    return np.stack(tables)
 
 
 def looked_up(tables):
@@ -83,24 +85,29 @@ def probabilities(policies):
     return np.exp(log_softmax(policies(inputs).astype(np.float64)))
 
 
-@pytest.mark.parametrize("name", ["gridworld-a", "gridworld-b"])
-def test_trained_policies_come_close_to_the_constrained_optimum(name):
+@pytest.mark.parametrize("name", GRIDS)
+def test_the_optimal_return_is_one(name):
     world = make_world(name)
-    tables, optima = random_problems(world)
-    rngs = generators(range(COUNT), "lp")
-    trained = train_policies(world, looked_up(tables), rngs, ConstrainedRLSettings())
-    policies = trained.snapshots[-1]
-    reached = np.array(
-        [
-            evaluate_policy(world, policy, table)
-            for policy, table in zip(probabilities(policies), tables, strict=True)
-        ]
-    )
-    returns, values = reached.T
-    good = (returns >= SHARE_OF_RETURN * optima) & (values <= EXCESS * world.threshold)
-    failed = [
-        f"return {returns[k]:.3f} of {optima[k]:.3f}, J {values[k]:.3f}\n"
-        f"{tables[k].reshape(SIZE, SIZE).round(2)}"
-        for k in np.flatnonzero(~good)
-    ]
-    assert good.sum() >= ENOUGH, f"{good.sum()} of {COUNT}\n" + "\n".join(failed)
+    for table in random_problems(world)[:ASKED]:
+        optimum = solve_constrained_optimum(world, table, world.threshold)
+        assert optimum.feasible
+        assert optimum.return_value == pytest.approx(1.0, abs=1e-6)
+
+
+def test_trained_policies_come_close_to_the_constrained_optimum():
+    solved, failed = 0, []
+    for name in GRIDS:
+        world = make_world(name)
+        tables, rngs = random_problems(world), generators(range(COUNT), "lp")
+        trained = train_policies(
+            world, looked_up(tables), world.threshold, rngs, ConstrainedRLSettings()
+        )
+        policies = probabilities(trained.snapshots[-1])
+        for policy, table in zip(policies, tables, strict=True):
+            reached, value = evaluate_policy(world, policy, table)
+            if reached >= SHARE_OF_RETURN and value <= EXCESS * world.threshold:
+                solved += 1
+            else:
+                cells = table.reshape(SIZE, SIZE).round(2)
+                failed.append(f"{name}: return {reached:.3f}, J {value:.3f}\n{cells}")
+    assert solved >= ENOUGH, f"{solved} of {2 * COUNT}\n" + "\n".join(failed)

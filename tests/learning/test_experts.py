@@ -103,10 +103,10 @@ def test_the_last_fresh_one_counts(monkeypatch):
 
 
 @pytest.mark.parametrize("name", ["gridworld-a", "gridworld-b"])
-def test_real_rollouts_that_violate_are_brought_to_beta(name):
+def test_real_rollouts_that_violate_are_brought_to_beta(name, monkeypatch):
     """An untrained policy on a grid, with beta where some of its episodes are feasible."""
     world = make_world(name)
-    world.threshold = 2.0
+    monkeypatch.setattr(type(world), "threshold", 2.0)
     policy = Networks.initialise(generators([1], "p"), (2, 16, 8))
     first = roll_out(world, policy, [generator(3, "d")], 12)[0]
     assert mean_cost(world, first) > world.threshold
