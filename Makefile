@@ -7,13 +7,15 @@ VENV := .venv
 READY := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help demo paper publish test bench lock
+.PHONY: help demo paper publish test coverage docs bench lock
 
 help: ## Say what there is
 	@echo "make demo            every table and figure at scale quick, in 35 minutes on two cores"
 	@echo "make paper CORES=8   the same with the paper's sizes and five seeds"
 	@echo "make publish         what has been run so far at the paper's scale into docs/results/"
-	@echo "make test            format, lint, unit, workflow and smoke tests"
+	@echo "make test            format, lint, types, unit, workflow and smoke tests"
+	@echo "make coverage        which lines the unit tests run"
+	@echo "make docs            docs/settings.md and the editors' schema, from the declarations"
 	@echo "make bench           how fast the learner is, as ratios"
 	@echo "make lock            write requirements.lock again from requirements.in"
 	@echo "An interrupted command goes on where it stopped when it is given again."
@@ -33,28 +35,38 @@ test: $(READY)
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/snakefmt --check Snakefile workflow
+	$(VENV)/bin/lint-imports
+	$(VENV)/bin/mypy
 	$(VENV)/bin/snakemake --lint
 	$(VENV)/bin/snakemake --dry-run --quiet rules -- all
 	OMP_NUM_THREADS=1 $(VENV)/bin/python -m pytest -n 2
+
+coverage: $(READY)
+	OMP_NUM_THREADS=1 $(VENV)/bin/python -m pytest -n 2 --cov=icl_core --cov=workflow --cov-report=term:skip-covered --ignore=tests/workflow
+
+docs: $(READY)
+	@$(VENV)/bin/python -m workflow.lib.settings_page
 
 bench: $(READY)
 	$(VENV)/bin/python bench/run.py
 
 # The stamp is older than the lock after an edit or a pull: then pip brings the environment up to date.
-$(READY): requirements.lock
+$(READY): requirements.lock pyproject.toml
 	@$(PYTHON) -c "import sys; sys.exit(sys.version_info[:2] != (3, 11) and \
 	'error: expected Python 3.11, found %d.%d; name one with make PYTHON=...' % sys.version_info[:2])"
 	$(VENV)/bin/python -m pip --version > /dev/null 2>&1 || $(PYTHON) -m venv --clear $(VENV)
 	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check -r requirements.lock
+	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	@touch $@
 
 # Without hashes: torch comes as a different wheel on every kind of machine, and pip checks
 # hashes for all packages of a file or for none.
 lock:
 	rm -rf .venv-lock && $(PYTHON) -m venv .venv-lock
+	.venv-lock/bin/python -m pip install --quiet torch==2.13.0
 	.venv-lock/bin/python -m pip install --quiet -r requirements.in
 	(echo "# Written by make lock from requirements.in. Python 3.11."; \
-	.venv-lock/bin/python -m pip freeze --all | sed 's/+cpu$$//' | grep -v '^pip==') > requirements.lock
+	.venv-lock/bin/python -m pip freeze --all --exclude-editable | sed 's/+cpu$$//' | grep -v '^pip==') > requirements.lock
 	(sed '/- pip:/q' workflow/envs/locked.yaml; sed -n '/==/s/^/      - /p' requirements.lock) > .venv-lock/conda
 	mv .venv-lock/conda workflow/envs/locked.yaml
 	rm -rf .venv-lock

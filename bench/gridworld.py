@@ -22,14 +22,14 @@ from bench.timing import Row, in_turn
 from icl_core.configuration import Experiment
 from icl_core.demonstrations.trajectories import Trajectories
 from icl_core.environments import make_world
-from icl_core.learning.methods.icl.soft_loss import AdjustmentSettings
+from icl_core.learning.constrained_rl.penalty import PenaltyLearner
 from icl_core.learning.constrained_rl.procedure import ConstrainedRLSettings
 from icl_core.learning.engine.density import DensitySettings, fit_density
+from icl_core.learning.engine.rollouts import roll_out
 from icl_core.learning.methods.icl.adjustment import adjust_constraint
 from icl_core.learning.methods.icl.policy_step import dissimilarities
+from icl_core.learning.methods.icl.soft_loss import AdjustmentSettings
 from icl_core.learning.methods.icl.state import ICLSettings, PolicyState, initial_constraint
-from icl_core.learning.constrained_rl.penalty import PenaltyLearner
-from icl_core.learning.engine.rollouts import roll_out
 from icl_core.randomness import generators
 from workflow.lib.checkout import configuration_of
 from workflow.lib.stage import build
@@ -92,7 +92,9 @@ def estimate(root: Path, baseline: Callable[[], float]) -> tuple[dict[str, float
     density = build(DensitySettings, learning["density"])
     adjustment = build(AdjustmentSettings, learning["adjustment"])
     rngs = generators(seeds, "bench")
-    choosing, _ = clocked(dissimilarities, world, demonstrations, policy, rngs, icl.selection_episodes)
+    choosing, _ = clocked(
+        dissimilarities, world, demonstrations, policy, rngs, icl.selection_episodes
+    )
     fitting, flows = clocked(fit_density, world, demonstrations, seeds, replace(density, epochs=2))
     adjusting, _ = clocked(
         adjust_constraint,

@@ -9,9 +9,8 @@ from torch.distributions import Categorical
 
 from bench.timing import Row, in_turn
 from icl_core.learning.engine.actions import Choices
-from icl_core.learning.engine.ppo import StepBuffer
 from icl_core.learning.engine.networks import log_softmax
-from icl_core.learning.engine.ppo import ActorCritic, Batch, PPOSettings
+from icl_core.learning.engine.ppo import ActorCritic, Batch, PPOSettings, StepBuffer
 from icl_core.randomness import generators
 
 SEEDS = [1, 2, 3, 4, 5]

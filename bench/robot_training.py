@@ -20,10 +20,10 @@ import numpy as np
 
 from bench.robots import bare
 from bench.timing import Row, in_turn, speed_row, table
-from icl_core.environments.robots import AntConstrained, HalfCheetahConstrained, Robot
+from icl_core.environments.robot import AntConstrained, HalfCheetahConstrained, Robot
+from icl_core.learning.constrained_rl.lagrangian import LagrangianLearner
 from icl_core.learning.constrained_rl.procedure import ConstrainedRLSettings
 from icl_core.learning.engine.costs import fresh_constraints
-from icl_core.learning.constrained_rl.lagrangian import LagrangianLearner
 from icl_core.learning.engine.networks import sigmoid
 from icl_core.randomness import generators
 from workflow.lib.checkout import configuration_of

@@ -26,13 +26,9 @@ import numpy as np
 from mujoco.rollout import Rollout
 
 from bench.timing import Row, in_turn, speed_row, table
-from icl_core.environments.mujoco_batch import load_model
-from icl_core.environments.robots import (
-    FRAME_SKIP,
-    AntConstrained,
-    HalfCheetahConstrained,
-    Robot,
-)
+from icl_core.environments.robot import FRAME_SKIP, Robot, load_model
+from icl_core.environments.worlds.ant import AntConstrained
+from icl_core.environments.worlds.halfcheetah import HalfCheetahConstrained
 
 BAR = 0.9  # of the bare simulation's speed
 ROBOTS = 200  # that are moved in a turn, in batches

@@ -19,8 +19,8 @@ from stable_baselines3.common.vec_env import DummyVecEnv
 
 from bench.timing import Row, in_turn
 from icl_core.environments import make_world
-from icl_core.learning.constrained_rl.procedure import ConstrainedRLSettings
 from icl_core.learning.constrained_rl.penalty import PenaltyLearner
+from icl_core.learning.constrained_rl.procedure import ConstrainedRLSettings
 from icl_core.learning.engine.ppo import PPOSettings
 from icl_core.randomness import generators
 

@@ -28,7 +28,9 @@ WITHOUT_EFFECT = frozenset(
 )
 # What a world, method, figure or table declares about itself: the planner reads it, and hands to
 # jobs what they use of it.
-DECLARATIONS = frozenset({"TITLE", "PLACE", "SIZES", "JOBS", "ITERATIONS", "ITEMS", "GYMNASIUM_ID"})
+DECLARATIONS = frozenset(
+    {"TITLE", "PLACE", "SIZES", "JOBS", "ITERATED", "ITERATIONS", "ITEMS", "GYMNASIUM_ID"}
+)
 
 MARK = re.compile(r"id='module ([\w.]+)'")
 

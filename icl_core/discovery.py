@@ -24,7 +24,7 @@ from icl_core.errors import InputError
 WORLDS, METHODS = "environments.worlds", "learning.methods"
 FIGURES, TABLES = "showing.figures", "showing.tables"
 CHECKS = "measuring.claims.checks"
-RECORDINGS = "demonstrations.recordings"
+RECORDINGS = "demonstrations.recordings"  # a package for each world that is made from recordings
 # What the things on a shelf are called, and the entry points that add to it.
 WORDS = {
     WORLDS: "environment",
@@ -32,7 +32,6 @@ WORDS = {
     FIGURES: "figure",
     TABLES: "table",
     CHECKS: "checks",
-    RECORDINGS: "recordings",
 }
 ENTRY_POINTS = {WORLDS: "icl_core.environments", METHODS: "icl_core.methods"}
 

@@ -1,4 +1,4 @@
-"""Errors that are the user's to mend, told in one sentence."""
+"""Errors that the user can fix, said in one sentence."""
 
 
 class InputError(ValueError):

@@ -1,4 +1,4 @@
-"""One line now and then that says how far a long stage is."""
+"""One line now and then that says how far a long job is."""
 
 from __future__ import annotations
 

@@ -232,10 +232,22 @@ def _word(option: Any, bounds: Meaning) -> str:
         return " or ".join(str(choice) for choice in bounds.choices if isinstance(choice, str))
     if get_origin(option) is tuple:
         once = ", each only once" if bounds.each_once else ""
-        return f"a list of {_word(get_args(option)[0], bounds)}{once}"
+        return f"a list of {_words(get_args(option)[0], bounds)}{once}"
     if get_origin(option) is dict:
         return f"a mapping of names to {_word(get_args(option)[1], bounds)}"
-    names = {int: "a whole number", float: "a number", bool: "true or false", str: "a text"}
+    names: dict[Any, str] = {
+        int: "a whole number",
+        float: "a number",
+        bool: "true or false",
+        str: "a text",
+        object: "settings",
+    }
+    return names[option] + (_limits(bounds) if option in (int, float) else "")
+
+
+def _words(option: Any, bounds: Meaning) -> str:
+    """Several of them: "whole numbers of at least 1"."""
+    names: dict[Any, str] = {int: "whole numbers", float: "numbers", str: "texts"}
     return names[option] + (_limits(bounds) if option in (int, float) else "")
 
 

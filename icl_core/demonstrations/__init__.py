@@ -1,0 +1,1 @@
+"""Demonstrations: trajectories, their files, and how recorded traffic becomes some."""

@@ -74,7 +74,7 @@ def self_dissimilarity(
 
     Measured between random halves. A histogram's error falls with the square root
     of the sample, so twice as many trajectories on either side are closer by
-    sqrt(2). An agent that is closer than this cannot be told from the expert. The
+    sqrt(2). An agent that is closer than this cannot be distinguished from the expert. The
     result is nan where a half leaves a slice empty.
     """
     half = len(trajectories) // 2
@@ -110,7 +110,7 @@ def _pot_emd2():
     """POT's `emd2`, imported at first use.
 
     POT imports torch wherever it is installed, only to accept torch tensors.
-    We pass NumPy arrays, so we tell it not to: 1.4 s instead of 3 s for a figure's job.
+    We pass NumPy arrays, so it need not: 1.4 s instead of 3 s for a figure's job.
     """
     switch = "POT_BACKEND_DISABLE_PYTORCH"
     before = os.environ.get(switch)

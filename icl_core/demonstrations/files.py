@@ -1,9 +1,9 @@
-"""Demonstrations as Parquet: one row a step, written by the expert or brought by the user.
+"""Demonstrations as Parquet: one row per step, written by the expert or brought by the user.
 
 The columns are those of `SCHEMA`; the environment's name stands in the schema's
 metadata. A user's own file may keep its rows in any order (they are sorted by
 trajectory and step), use wider number types, leave out the metadata and have more
-columns. All else is checked, and the first fault is told with its row, counted
+columns. All else is checked, and the first fault is named with its row, counted
 from 0 as in pandas and Arrow.
 """
 
@@ -20,7 +20,7 @@ import pyarrow.parquet as pq
 
 from icl_core.artifacts import remedy, write_table
 from icl_core.demonstrations.trajectories import Trajectories
-from icl_core.environments import World
+from icl_core.environments.world import World
 from icl_core.errors import InputError
 
 SCHEMA = pa.schema(
@@ -80,7 +80,7 @@ def read_demonstrations(path: str | os.PathLike, world: World) -> Trajectories:
 
 
 class _File:
-    """A file under examination: how it is read, and how its faults are told."""
+    """A file under examination: how it is read, and what its faults are called."""
 
     def __init__(self, path: str | os.PathLike):
         self.path = Path(path)
@@ -101,7 +101,7 @@ class _File:
         return InputError(f"{self.path}:{where} expected {expected}, found {found}; {advice}")
 
     def check(self, right: np.ndarray, values: np.ndarray, expected: str, advice: str) -> None:
-        """Tell the first row that is not right."""
+        """Raise an InputError that names the first row that is not right."""
         if not right.all():
             row = int(np.argmin(right))
             raise self.fault(expected, _shown(values[row]), advice, row)

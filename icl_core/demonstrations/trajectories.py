@@ -42,7 +42,7 @@ class Trajectories:
         return len(self.lengths)
 
 
-def blanked(values: np.ndarray, kept: np.ndarray) -> np.ndarray:
+def zero_after_end(values: np.ndarray, kept: np.ndarray) -> np.ndarray:
     """Zeros where not kept; `kept` (...) bool may have fewer axes than `values`."""
     return values * kept.reshape(*kept.shape, *[1] * (values.ndim - kept.ndim))
 

@@ -1,76 +1,59 @@
-"""The worlds: constrained environments, by name; also registered with Gymnasium."""
+"""Worlds: constrained environments, each found by its name and imported only when asked for.
+
+A world is one file in `worlds/` with one class in it (see `world.World`); `gymnasium` offers them
+all as Gymnasium environments.
+"""
 
 from __future__ import annotations
 
-import importlib
-from collections.abc import Iterator, Mapping
-from typing import NamedTuple
+import os
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
-import gymnasium
-
-from icl_core.environments.world import Axis, EvaluationGrid, World
+from icl_core import discovery
 from icl_core.errors import InputError
+from icl_core.settings import build
+
+if TYPE_CHECKING:
+    from icl_core.environments.world import World
 
 
-class Entry(NamedTuple):
-    """Where a world stands, and what Gymnasium must know before it is loaded."""
+def make_world(name: str, *, scene: str | os.PathLike | None = None, **settings: Any) -> World:
+    """The world of that name, e.g. `make_world("gridworld-a", slip=0.1)`.
 
-    module: str  # in this package
-    type_name: str
-    gymnasium_id: str
-    horizon: int
-
-
-REGISTER = {
-    "gridworld-a": Entry("gridworld", "GridworldA", "icl/GridworldA-v0", 50),
-    "gridworld-b": Entry("gridworld", "GridworldB", "icl/GridworldB-v0", 50),
-    "cartpole-mr": Entry("cartpole", "CartPoleMoveRight", "icl/CartPoleMoveRight-v0", 200),
-    "cartpole-mid": Entry("cartpole", "CartPoleMiddle", "icl/CartPoleMiddle-v0", 200),
-    "highd": Entry("highd", "HighD", "icl/HighD-v0", 1000),
-    "exid": Entry("exid", "ExiD", "icl/ExiD-v0", 1000),
-    "ant": Entry("robots", "AntConstrained", "icl/AntConstrained-v0", 500),
-    "halfcheetah": Entry("robots", "HalfCheetahConstrained", "icl/HalfCheetahConstrained-v0", 1000),
-}
-
-
-def module_of(name: str) -> str:
-    """The module that a world's code stands in."""
-    return f"{__name__}.{REGISTER[name].module}"
-
-
-class _Worlds(Mapping):
-    """Each is loaded when it is asked for: an edit to traffic leaves grids as they are."""
-
-    def __getitem__(self, name: str) -> type[World]:
-        return getattr(importlib.import_module(module_of(name)), REGISTER[name].type_name)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(REGISTER)
-
-    def __len__(self) -> int:
-        return len(REGISTER)
-
-
-WORLDS: Mapping[str, type[World]] = _Worlds()
-
-
-def make_world(name: str, **settings) -> World:
-    """The world of that name, e.g. `make_world("gridworld-a", slip=0.1)`."""
-    if name not in REGISTER:
+    `scene` is the file of recorded traffic, for worlds that replay it.
+    """
+    kind = world_type(name)
+    given = build(kind.Settings, settings, f"environments.{name}")
+    make: Callable[..., World] = kind
+    if kind.recorded:
+        return make(given, scene=scene)
+    if scene is not None:
         raise InputError(
-            f"environment {name!r} is unknown; choose one of {', '.join(sorted(REGISTER))}"
+            f"environment {name}: expected no scene, for it replays no recordings, found {scene}; "
+            "leave it out"
         )
-    return WORLDS[name](**settings)
+    return make(given)
 
 
-for _name, _entry in REGISTER.items():
-    if _entry.gymnasium_id not in gymnasium.registry:
-        gymnasium.register(
-            _entry.gymnasium_id,
-            entry_point="icl_core.environments.gym_adapter:WorldEnv",
-            vector_entry_point="icl_core.environments.gym_adapter:WorldVectorEnv",
-            max_episode_steps=_entry.horizon,
-            kwargs={"world": _name},
+def world_type(name: str) -> type[World]:
+    """The class of the world of that name."""
+    from icl_core.environments.world import World
+
+    module = discovery.load(discovery.WORLDS, name)
+    found = [
+        value
+        for value in vars(module).values()
+        if isinstance(value, type) and issubclass(value, World)
+        if value.__module__ == module.__name__
+    ]
+    if len(found) != 1 or found[0].name != name:
+        classes = ", ".join(f"{one.__name__} of the name {one.name!r}" for one in found)
+        raise InputError(
+            f"module {module.__name__}: expected one subclass of World, of the name {name!r}, "
+            f"found {classes or 'none'}; leave the others out or set its `name`"
         )
+    return found[0]
 
-__all__ = ["WORLDS", "Axis", "EvaluationGrid", "World", "make_world", "module_of"]
+
+__all__ = ["make_world", "world_type"]

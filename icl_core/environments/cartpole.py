@@ -1,6 +1,8 @@
-"""CartPole Move-Right and Middle: Gymnasium's CartPole with a constraint (paper, App. C.2)."""
+"""CartPole: Gymnasium's CartPole with a constraint (paper, App. C.2)."""
 
 from __future__ import annotations
+
+from abc import abstractmethod
 
 import numpy as np
 
@@ -17,15 +19,15 @@ ANGLE_LIMIT = 12 * 2 * np.pi / 360
 
 
 class CartPole(World):
-    """State (x, x', theta, theta'); action 0 pushes left, 1 pushes right; reward 1 a step.
+    """State (x, x', theta, theta'); action 0 pushes left, 1 pushes right; reward 1 per step.
 
     The constraint sees (x, a). The grid's nodes are sums of 0.1 in floating
     point, as the authors' are: which of the two sides of a boundary a node such
     as 0.2 falls on is decided by its last bit, and the published CMSE with it.
     """
 
+    drawing = "icl_core.environments.pictures.synthetic"
     discount = 0.99
-    horizon = 200
     n_actions = 2
     input_resolution = np.array([0.01, 1.0])
     observation_low = np.array([-2 * X_LIMIT, -np.inf, -2 * ANGLE_LIMIT, -np.inf], dtype=np.float32)
@@ -59,34 +61,6 @@ class CartPole(World):
     def constraint_inputs(self, states, actions):
         return np.stack([states[..., 0], actions], axis=-1).astype(np.float32)
 
-
-class CartPoleMoveRight(CartPole):
-    """Starts at the centre, which is constrained: the cart must move right."""
-
-    name = "cartpole-mr"
-    title = "CartPole (MR)"
-    gymnasium_id = "icl/CartPoleMoveRight-v0"
-    threshold = 50.0
-
-    def true_constraint(self, inputs):
-        return (inputs[..., 0] <= 0.2).astype(np.float32)
-
-
-class CartPoleMiddle(CartPole):
-    """Starts near either end; pushing further outwards there is constrained."""
-
-    name = "cartpole-mid"
-    title = "CartPole (Mid)"
-    gymnasium_id = "icl/CartPoleMiddle-v0"
-    threshold = 30.0
-
-    def initial_states(self, rng, n):
-        states = super().initial_states(rng, n)
-        side = rng.choice([-1.0, 1.0], size=n)
-        states[:, 0] = side * rng.uniform(1.15, X_LIMIT, size=n)
-        return states
-
-    def true_constraint(self, inputs):
-        x, action = inputs[..., 0], np.rint(inputs[..., 1])
-        outwards = ((x > 1) & (action == 1)) | ((x < -1) & (action == 0))
-        return outwards.astype(np.float32)
+    @abstractmethod
+    def true_constraint(self, inputs: np.ndarray) -> np.ndarray:
+        """The true c, 0 or 1."""

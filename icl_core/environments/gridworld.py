@@ -1,11 +1,13 @@
-"""Gridworld A and B: 7x7 cells, eight moves, one constrained block (paper, App. C.1)."""
+"""Gridworlds: 7x7 cells, eight moves, one constrained block (paper, App. C.1)."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 import numpy as np
 
 from icl_core.environments.world import Axis, EvaluationGrid, World
-from icl_core.errors import InputError
+from icl_core.settings import setting
 
 SIZE = 7
 MOVES = np.array(
@@ -30,9 +32,23 @@ class Gridworld(World):
     with probability slip / 7 (`slip_over_all`: each of all eight with slip / 8).
     """
 
+    @dataclass(frozen=True)
+    class Settings(World.Settings):
+        """Of both grids."""
+
+        slip: float = setting(
+            0.0,
+            "probability that another move happens than the intended one",
+            at_least=0,
+            at_most=1,
+        )
+        slip_over_all: bool = setting(
+            False, "true: a slip is a draw from all eight moves; false: from the other seven"
+        )
+
+    drawing = "icl_core.environments.pictures.synthetic"
     discount = 1.0
     threshold = 0.99
-    horizon = 50
     n_actions = len(MOVES)
     input_resolution = np.ones(2)
     observation_low = np.zeros(2, dtype=np.float32)
@@ -47,12 +63,12 @@ class Gridworld(World):
     constrained: np.ndarray  # (SIZE, SIZE) bool
     goal: tuple[int, int]
 
-    def __init__(self, slip: float = 0.0, slip_over_all: bool = False):
-        if not 0 <= slip <= 1:
-            raise InputError(f"slip of {self.name} must be a probability from 0 to 1, found {slip}")
-        self.slip = slip
-        self.slip_over_all = slip_over_all
-        self.noise_size = 1 if slip > 0 else 0
+    def __init__(self, settings: Settings | None = None):
+        given = settings or self.Settings()
+        super().__init__(given)
+        self.slip = given.slip
+        self.slip_over_all = given.slip_over_all
+        self.noise_size = 1 if self.slip > 0 else 0
         self.start_cells = np.argwhere(self.starts)
 
     def initial_states(self, rng: np.random.Generator, n: int) -> np.ndarray:
@@ -98,25 +114,3 @@ class Gridworld(World):
         if self.slip_over_all:
             return (1 - self.slip) * intended + self.slip / 8 * total
         return (1 - self.slip) * intended + self.slip / 7 * (total - intended)
-
-
-class GridworldA(Gridworld):
-    """A bar of four cells between the starts and the goal: the way leads round its end."""
-
-    name = "gridworld-a"
-    title = "Gridworld (A)"
-    gymnasium_id = "icl/GridworldA-v0"
-    starts = block(range(0, 3), range(0, 2))
-    constrained = block(range(3, 4), range(0, 4))
-    goal = (6, 0)
-
-
-class GridworldB(Gridworld):
-    """A block of nine cells in the middle, on the straight way from two edges to a corner."""
-
-    name = "gridworld-b"
-    title = "Gridworld (B)"
-    gymnasium_id = "icl/GridworldB-v0"
-    starts = block(range(0, 2), range(0, SIZE)) | block(range(0, SIZE), range(0, 2))
-    constrained = block(range(2, 5), range(2, 5))
-    goal = (6, 6)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import os
 from dataclasses import asdict, dataclass
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -135,6 +136,18 @@ class Tracks:
         self.egos = np.flatnonzero(columns["ego"][self.first_row])
 
 
+class Places(NamedTuple):
+    """Where egos are, all (n,)."""
+
+    road: np.ndarray
+    frame: np.ndarray
+    own: np.ndarray  # the number of the recorded vehicle whose place the ego takes
+    x: np.ndarray
+    y: np.ndarray
+    half_length: np.ndarray  # of the ego
+    half_lane: np.ndarray
+
+
 class Traffic:
     """Who is on a road in a frame, and how near the ego is to them.
 
@@ -164,17 +177,7 @@ class Traffic:
         row = np.where(frame < self.frames, road * self.frames + frame, len(self._present) - 1)
         return self._present.take(row, axis=0)
 
-    def ahead(
-        self,
-        road: np.ndarray,  # all (n,)
-        frame: np.ndarray,
-        own: np.ndarray,  # the number of the recorded vehicle whose place the ego takes
-        x: np.ndarray,
-        y: np.ndarray,
-        half_length: np.ndarray,
-        half_lane: np.ndarray,
-        centres: bool = False,
-    ) -> tuple[np.ndarray, np.ndarray]:
+    def ahead(self, egos: Places, centres: bool = False) -> tuple[np.ndarray, np.ndarray]:
         """Gap to the next vehicle ahead in the lane (-1: none), and whether there is a collision.
 
         A vehicle is in the ego's lane if its centre is at most half a lane's width to the
@@ -182,11 +185,11 @@ class Traffic:
         bumper and never negative (`centres`: from centre to centre). Boxes in the lane that
         touch or overlap along the road are a collision.
         """
-        present = self.present(road, frame)
-        distance = present[:, 0] - x[:, None]
-        space = np.abs(distance) - (present[:, 1] + half_length[:, None])
-        in_lane = np.abs(present[:, 2] - y[:, None]) <= half_lane[:, None]
-        in_lane &= present[:, 3] != own[:, None]
+        present = self.present(egos.road, egos.frame)
+        distance = present[:, 0] - egos.x[:, None]
+        space = np.abs(distance) - (present[:, 1] + egos.half_length[:, None])
+        in_lane = np.abs(present[:, 2] - egos.y[:, None]) <= egos.half_lane[:, None]
+        in_lane &= present[:, 3] != egos.own[:, None]
         collision = (in_lane & (space <= 0)).any(axis=1)
         measured = distance if centres else np.maximum(space, 0.0)
         gap = np.where(in_lane & (distance >= 0), measured, np.inf).min(axis=1)

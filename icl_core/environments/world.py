@@ -14,6 +14,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -79,14 +80,24 @@ class World(ABC):
 
     A state is whatever the simulation needs, an observation what the agent is given
     of it. In the simplest worlds they are the same.
+
+    A world is found by the name of its file: `worlds/gridworld_a.py` is `gridworld-a`. There it
+    writes out, as plain values, `title` and `horizon`, and at the file's top `GYMNASIUM_ID`: so
+    they are known without importing it. Its settings are a dataclass `Settings` inside the class,
+    with `icl_core.settings.setting` for each; they are given to `__init__`.
     """
 
-    name: str  # as it appears in configuration, paths and tables
-    drawing: str = "icl_core.environments.drawing"  # the module that registers its `picture`
+    @dataclass(frozen=True)
+    class Settings:
+        """What a user may choose of a world: nothing, unless it says so."""
+
+    name: str  # as it appears in configuration, paths and tables; by default that of the file
     title: str  # as the paper writes it
-    gymnasium_id: str
+    recorded: ClassVar[bool] = False  # whether it replays recordings: `__init__` takes a `scene`
+    source: str | None = None  # of its recordings: SIMULATED or RECORDED
+    drawing: ClassVar[str] = ""  # the module with its `picture(world, state)`, imported to draw
     discount: float  # gamma
-    threshold: float  # beta
+    threshold: float  # beta, the paper's
     horizon: int  # steps after which an episode ends
     n_actions: int = 0  # actions are 0 .. n_actions - 1; 0: they are real vectors
     action_low: np.ndarray  # (action_size,) float32, of real vectors; may be infinite
@@ -96,6 +107,14 @@ class World(ABC):
     grid: EvaluationGrid
     noise_size: int = 0  # uniform draws that `step` needs per episode
     input_resolution: np.ndarray  # (inputs,) spacing below which two inputs count as the same
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if "name" not in cls.__dict__:
+            cls.name = cls.__module__.rpartition(".")[2].strip("_").replace("_", "-")
+
+    def __init__(self, settings: Settings | None = None):
+        self.settings = self.Settings() if settings is None else settings
 
     @property
     def discrete(self) -> bool:

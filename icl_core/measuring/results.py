@@ -23,6 +23,7 @@ class Results:
     paths: tuple[str, ...]
     methods: Mapping[str, str] = field(default_factory=dict)  # titles, in the order of tables
     settings: Mapping[str, Mapping] = field(default_factory=dict)  # by experiment, where shown
+    betas: Mapping[str, float] = field(default_factory=dict)  # by experiment, if not the world's
 
     def find(self, kind: str, **known: str) -> list[Found]:
         """The files of a kind (`icl_core.layout`), ordered by their wildcards."""
@@ -44,6 +45,10 @@ class Results:
     def title(self, method: str) -> str:
         """How a method is written."""
         return self.methods.get(method, method)
+
+    def beta(self, experiment: str) -> float:
+        """The threshold that the experiment's learners were given."""
+        return self.betas.get(experiment, self.worlds[experiment].threshold)
 
     def footer(self, runs: Mapping[str, int]) -> str:
         """What every picture says of its own size; `runs` are the seeds of each method."""

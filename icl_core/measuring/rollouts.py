@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
@@ -14,6 +15,18 @@ from icl_core.learning.engine.networks import Networks
 from icl_core.learning.engine.rollouts import roll_out
 from icl_core.measuring.loading import ROLLOUTS_SCHEMA
 from icl_core.randomness import generators
+from icl_core.settings import setting
+
+
+@dataclass(frozen=True)
+class MeasuringSettings:
+    """How runs are measured."""
+
+    report_episodes: int = setting(
+        50,
+        "episodes of the final policy behind the reported NAD and the accruals",
+        at_least=1,
+    )
 
 
 def report_rollouts(

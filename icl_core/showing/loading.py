@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
+import pyarrow as pa
 
-from icl_core.artifacts import read_table
+from icl_core.artifacts import SIMULATED, read_table
+from icl_core.environments.world import World
+from icl_core.errors import InputError
 from icl_core.learning.engine.training import TRAINING_SCHEMA
 from icl_core.measuring.loading import constraints_on_grid, expert_visits, rollout_visits
-from icl_core.showing.sources import Sources
+from icl_core.measuring.metrics import METRICS_SCHEMA
+from icl_core.measuring.results import Results
+
+W = TypeVar("W", bound=World)
 
 
 def training_curve(path: str | os.PathLike) -> dict[str, np.ndarray]:
@@ -18,16 +27,71 @@ def training_curve(path: str | os.PathLike) -> dict[str, np.ndarray]:
     return {name: table[name].to_numpy() for name in table.column_names}
 
 
-def recovered_constraints(sources: Sources, experiment: str) -> dict[str, np.ndarray]:
+def recovered_constraints(results: Results, experiment: str) -> dict[str, np.ndarray]:
     """Each method's constraint on the grid, (runs, *grid.shape)."""
-    world = sources.worlds[experiment]
-    found = sources.final(experiment, "constraint.safetensors")
+    world = results.worlds[experiment]
+    found = results.by_method("constraint", experiment)
     return {method: constraints_on_grid(paths, world) for method, paths in found.items()}
 
 
-def accruals(sources: Sources, experiment: str) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+def accruals(results: Results, experiment: str) -> tuple[np.ndarray, dict[str, np.ndarray]]:
     """Visits of the demonstrations, (*grid.shape), and of each method, (runs, *grid.shape)."""
-    world = sources.worlds[experiment]
-    expert = expert_visits(sources.demonstrations(experiment, "trajectories.parquet"), world)
-    found = sources.final(experiment, "rollouts.parquet")
+    world = results.worlds[experiment]
+    expert = expert_visits(demonstrations_of(results, experiment), world)
+    found = results.by_method("rollouts", experiment)
     return expert, {method: rollout_visits(paths, world) for method, paths in found.items()}
+
+
+def demonstrations_of(results: Results, experiment: str) -> Path:
+    """The file of an experiment's demonstrations."""
+    path = results.one("demonstrations", experiment=experiment)
+    if path is None:
+        raise InputError(
+            f"{experiment}: expected demonstrations among the inputs, found none; "
+            "let the item need 'demonstrations'"
+        )
+    return path
+
+
+def metrics_of(results: Results) -> pa.Table:
+    """The table of metrics."""
+    path = results.one("metrics")
+    if path is None:
+        raise InputError(
+            "expected metrics.parquet among the inputs, found none; let the item need 'metrics'"
+        )
+    return read_table(path, METRICS_SCHEMA)
+
+
+def world_as(results: Results, experiment: str, kind: type[W]) -> W:
+    """An experiment's world, where the figure can draw no other kind of world."""
+    world = results.worlds[experiment]
+    if not isinstance(world, kind):
+        raise InputError(
+            f"{experiment}: expected a {kind.__name__} to draw, found {type(world).__name__}; "
+            "name another experiment in ITEMS"
+        )
+    return world
+
+
+def true_constraint_of(world: World) -> Callable[[np.ndarray], np.ndarray]:
+    """The world's true constraint, where a figure cannot do without it."""
+    if world.true_constraint is None:
+        raise InputError(
+            f"{world.name}: expected a world whose true constraint is known, found one that nobody "
+            "knows; name another experiment in ITEMS"
+        )
+    return world.true_constraint
+
+
+def true_on_grid(world: World) -> np.ndarray:
+    """The true constraint at the nodes of the evaluation grid, (*grid.shape)."""
+    values = true_constraint_of(world)(world.grid.nodes).astype(np.float64)
+    return values.reshape(world.grid.shape)
+
+
+def traffic_source(world: World) -> str:
+    """ "simulated recordings", or "HighD recordings" where the user has brought the real ones."""
+    if getattr(world, "source", None) == SIMULATED:
+        return "simulated recordings"
+    return f"{world.title} recordings"

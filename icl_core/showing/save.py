@@ -6,11 +6,17 @@ import csv
 import json
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from icl_core.artifacts import atomic
+from icl_core.measuring.results import Results
+from icl_core.showing.item import Item
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 @dataclass(frozen=True)
@@ -22,12 +28,25 @@ class Table:
     markdown: str
 
 
-def markdown_rows(lines: Iterable[Sequence[str]]) -> str:
-    """The lines of a Markdown table, its header and rule among them, without a line's end."""
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+def show(
+    item: Item, results: Results, outputs: Sequence[str | os.PathLike], dpi: float = 300
+) -> None:
+    """Draw a figure or set a table, and write it to each of `outputs` by its ending.
+
+    Of the item's experiments those are shown that `results.worlds` holds, so that a
+    configuration with fewer environments gives figures with fewer panels.
+    """
+    experiments = item.experiments_among(results.worlds)
+    if item.kind == "table":
+        save_table(item.load()(results, experiments), *outputs)
+        return
+    from icl_core.showing.style import publication_style  # matplotlib, for figures only
+
+    with publication_style():
+        save_figure(item.load()(results, experiments), *outputs, dpi=dpi)
 
 
-def save_figure(figure, *paths: str | os.PathLike, dpi: float = 300) -> None:
+def save_figure(figure: Figure, *paths: str | os.PathLike, dpi: float = 300) -> None:
     """Write a figure to each path, in the format that its ending names.
 
     No date, no program name and no hash goes into the file: the bytes depend only on the picture.

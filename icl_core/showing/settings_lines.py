@@ -1,30 +1,32 @@
-"""What Tables 7 to 11 list: each line's setting in our configuration, and the paper's value.
-
-A line's `path` leads into an experiment's settings, or with `world.` to its world.
-`paper` is one value, or a value for each environment.
-"""
+"""What Tables 7 to 11 list: each line's setting in our configuration, and the paper's value."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import NamedTuple
 
-NOT_TOLD = object()  # the paper says nothing of it
+UNKNOWN = object()  # the paper does not say
 
 
 class Line(NamedTuple):
     """A line of a table."""
 
     label: str
-    path: str  # "" where we have no such thing
-    paper: object = NOT_TOLD
-    form: str = "{}"  # how ours is written
+    # Where the setting stands in an experiment's settings, or with `world.` in its world, and how
+    # it is written. Several where it stands with several methods or procedures: what an experiment
+    # has of them is shown. None where we have no such setting.
+    paths: Mapping[str, str]
+    paper: object = UNKNOWN  # one value, or a value for each environment
 
     def of_paper(self, environment: str) -> object:
         """The paper's value for an environment."""
         if isinstance(self.paper, Mapping):
-            return self.paper.get(environment, NOT_TOLD)
+            return self.paper.get(environment, UNKNOWN)
         return self.paper
+
+
+def _at(*paths: str, form: str = "{}") -> dict[str, str]:
+    return dict.fromkeys(paths, form)
 
 
 _ORDER = (
@@ -37,101 +39,125 @@ def _each(*values: object) -> dict[str, object]:
     return dict(zip(_ORDER, values, strict=True))
 
 
-_ICL, _PPO = "learning.constrained_rl", "learning.constrained_rl.ppo"
-_BASELINES, _GAIL, _ICRL = "learning.on_policy", "learning.gail_constraint", "learning.icrl"
-_LAYERS = "64, 64 (ReLU)"
-_DISCOUNT = Line("discount, gamma", "world.discount", _each(1.0, 1.0, *[0.99] * 6))
-_STEPS = Line("PPO steps per epoch", f"{_BASELINES}.steps", _each(*[2000] * 5, 4000, 4000, 1000))
-_VALUE = Line("weight of the value loss", f"{_BASELINES}.value_weight", 0.5)
-_NORM = Line("gradient clip", f"{_BASELINES}.gradient_norm", 0.5)
+_ICL, _GAIL, _ICRL = "learning.icl", "learning.gail-constraint", "learning.icrl"
+_RL, _ADJUSTMENT = f"{_ICL}.constrained_rl", f"{_ICL}.adjustment"
+# PPO of ICL, by its two procedures, and of the baselines. That of ICL's second is the baselines'.
+_PENALTY, _LAGRANGE = f"{_RL}.penalty.ppo", f"{_RL}.lagrangian.on_policy"
+_LAYERS, _TANH, _PASSES = "64, 64 (ReLU)", "{} (tanh)", "{} passes over all steps"
+
+
+def _ppo(key: str) -> dict[str, str]:
+    """A setting of ICL's PPO, of the procedure that was run."""
+    return _at(f"{_PENALTY}.{key}", f"{_LAGRANGE}.{key}")
+
+
+def _baselines(key: str, form: str = "{}") -> dict[str, str]:
+    return _at(f"{_GAIL}.on_policy.{key}", f"{_ICRL}.on_policy.{key}", form=form)
+
 
 COMMON = (
-    Line("PPO learning rate, ICL (eta_2)", f"{_PPO}.learning_rate", 5e-4),
-    Line("PPO learning rate, baselines", f"{_BASELINES}.learning_rate", 5e-4),
-    Line("constraint learning rate, ICL (eta_3)", "learning.adjustment.learning_rate", 5e-4),
-    Line("discriminator learning rate, GAIL-Constraint", f"{_GAIL}.learning_rate", 5e-4),
-    Line("constraint learning rate, ICRL", f"{_ICRL}.backward.learning_rate", 5e-4),
-    Line("constraint layers, then a sigmoid", "learning.constraint.hidden", _LAYERS, "{} (ReLU)"),
-    Line("policy and value layers, ICL", f"{_PPO}.hidden", _LAYERS, "{} (ReLU)"),
-    Line("policy and value layers, baselines", f"{_BASELINES}.hidden", _LAYERS, "{} (tanh)"),
-    Line("minibatch, ICL", f"{_PPO}.batch", 64),
-    Line("minibatch, baselines", f"{_BASELINES}.batch", 64),
-    Line("minibatch of the discriminator, GAIL-Constraint", f"{_GAIL}.batch", 64),
-    Line("minibatch of the constraint, ICRL", f"{_ICRL}.backward.batch", 64),
-    Line("PPO clip, ICL (epsilon)", f"{_PPO}.clip", 0.1),
-    Line("PPO clip, baselines", f"{_BASELINES}.clip", 0.1),
-    Line("entropy bonus, ICL", f"{_PPO}.entropy", 0.01),
-    Line("entropy bonus, baselines", f"{_BASELINES}.entropy", 0.01),
-    Line("PPO updates per epoch, ICL", f"{_PPO}.updates", 25),
+    Line("PPO learning rate, ICL (eta_2)", _ppo("learning_rate"), 5e-4),
+    Line("PPO learning rate, baselines", _baselines("learning_rate"), 5e-4),
+    Line("constraint learning rate, ICL (eta_3)", _at(f"{_ADJUSTMENT}.learning_rate"), 5e-4),
+    Line("discriminator learning rate, GAIL-Constraint", _at(f"{_GAIL}.learning_rate"), 5e-4),
+    Line("constraint learning rate, ICRL", _at(f"{_ICRL}.backward.learning_rate"), 5e-4),
     Line(
-        "PPO updates per epoch, baselines", f"{_BASELINES}.passes", 25, "{} passes over all steps"
+        "constraint layers, then a sigmoid",
+        _at(f"{_ICL}.constraint.hidden", f"{_GAIL}.hidden", f"{_ICRL}.hidden", form="{} (ReLU)"),
+        _LAYERS,
     ),
-    Line("demonstrations", "demonstrations.trajectories", 50),
-    Line("trajectories per adjustment round, ICL", "learning.adjustment.episodes", 50),
-    Line("trajectories per backward phase, ICRL", f"{_ICRL}.episodes", 50),
-    Line("trajectories behind the metrics", "measuring.rollouts", 50),
-    Line("seeds", "seeds", "1, 2, 3, 4, 5"),
+    Line(
+        "policy and value layers, ICL",
+        _at(f"{_PENALTY}.hidden", form="{} (ReLU)") | _at(f"{_LAGRANGE}.hidden", form=_TANH),
+        _LAYERS,
+    ),
+    Line("policy and value layers, baselines", _baselines("hidden", _TANH), _LAYERS),
+    Line("minibatch, ICL", _ppo("batch"), 64),
+    Line("minibatch, baselines", _baselines("batch"), 64),
+    Line("minibatch of the discriminator, GAIL-Constraint", _at(f"{_GAIL}.batch"), 64),
+    Line("minibatch of the constraint, ICRL", _at(f"{_ICRL}.backward.batch"), 64),
+    Line("PPO clip, ICL (epsilon)", _ppo("clip"), 0.1),
+    Line("PPO clip, baselines", _baselines("clip"), 0.1),
+    Line("entropy bonus, ICL", _ppo("entropy"), 0.01),
+    Line("entropy bonus, baselines", _baselines("entropy"), 0.01),
+    Line(
+        "PPO updates per epoch, ICL",
+        _at(f"{_PENALTY}.updates") | _at(f"{_LAGRANGE}.passes", form=_PASSES),
+        25,
+    ),
+    Line("PPO updates per epoch, baselines", _baselines("passes", _PASSES), 25),
+    Line("demonstrations", _at("demonstrations.trajectories"), 50),
+    Line("trajectories per adjustment round, ICL", _at(f"{_ADJUSTMENT}.episodes"), 50),
+    Line("trajectories per backward phase, ICRL", _at(f"{_ICRL}.episodes"), 50),
+    Line("trajectories behind the metrics", _at("measuring.report_episodes"), 50),
+    Line("seeds", _at("seeds"), "1, 2, 3, 4, 5"),
 )
+
+_DISCOUNT = Line("discount, gamma", _at("world.discount"), _each(1.0, 1.0, *[0.99] * 6))
+_STEPS = _each(*[2000] * 5, 4000, 4000, 1000)
+_TOTAL = _each(*[2_000_000] * 4, 400_000, *[3_500_000] * 3)
 
 GAIL = (
     _DISCOUNT,
-    _STEPS,
-    _VALUE,
-    _NORM,
-    Line("total steps", f"{_GAIL}.total_steps", _each(*[2_000_000] * 4, 400_000, *[3_500_000] * 3)),
+    Line("PPO steps per epoch", _at(f"{_GAIL}.on_policy.steps"), _STEPS),
+    Line("weight of the value loss", _at(f"{_GAIL}.on_policy.value_weight"), 0.5),
+    Line("gradient clip", _at(f"{_GAIL}.on_policy.gradient_norm"), 0.5),
+    Line("total steps", _at(f"{_GAIL}.total_steps"), _TOTAL),
 )
 
 ICRL = (
     _DISCOUNT,
-    _STEPS,
-    Line("weight of the value losses, reward and cost", f"{_BASELINES}.value_weight", 0.5),
-    _NORM,
-    Line("evaluation episodes, for its log alone", "", 100),
-    Line("iterations", f"{_ICRL}.iterations", _each(*[200] * 4, 40, 125, 125, 250)),
-    Line("forward steps per iteration", f"{_ICRL}.forward_steps", 10_000),
-    Line("budget", f"{_ICRL}.budget", 0.0),
-    Line("initial multiplier, nu", f"{_ICRL}.multiplier", 0.1),
-    Line("learning rate of the multiplier", f"{_ICRL}.multiplier_rate", 0.01),
-    Line("per-step importance weights left out", f"{_ICRL}.backward.ignore_weights", False),
-    Line("KL bound, old to new", f"{_ICRL}.backward.kl_old_new", 10.0),
-    Line("KL bound, new to old", f"{_ICRL}.backward.kl_new_old", 2.5),
-    Line("backward passes", f"{_ICRL}.backward.passes", 5),
-    Line("regularisation", f"{_ICRL}.backward.regularisation", 0.6),
+    Line("PPO steps per epoch", _at(f"{_ICRL}.on_policy.steps"), _STEPS),
+    Line(
+        "weight of the value losses, reward and cost", _at(f"{_ICRL}.on_policy.value_weight"), 0.5
+    ),
+    Line("gradient clip", _at(f"{_ICRL}.on_policy.gradient_norm"), 0.5),
+    Line("evaluation episodes, for its log alone", {}, 100),
+    Line("iterations", _at(f"{_ICRL}.iterations"), _each(*[200] * 4, 40, 125, 125, 250)),
+    Line("forward steps per iteration", _at(f"{_ICRL}.forward_steps"), 10_000),
+    Line("budget", _at(f"{_ICRL}.budget"), 0.0),
+    Line("initial multiplier, nu", _at(f"{_ICRL}.multiplier"), 0.1),
+    Line("learning rate of the multiplier", _at(f"{_ICRL}.multiplier_rate"), 0.01),
+    Line("per-step importance weights left out", _at(f"{_ICRL}.backward.ignore_weights"), False),
+    Line("KL bound, old to new", _at(f"{_ICRL}.backward.kl_old_new"), 10.0),
+    Line("KL bound, new to old", _at(f"{_ICRL}.backward.kl_new_old"), 2.5),
+    Line("backward passes", _at(f"{_ICRL}.backward.passes"), 5),
+    Line("regularisation", _at(f"{_ICRL}.backward.regularisation"), 0.6),
 )
 
 _BETAS = _each(0.99, 0.99, 50.0, 30.0, 0.1, 5.0, 15.0, 5.0)
-_ITERATIONS = Line("iterations (n)", "learning.icl.iterations", _each(*[10] * 4, 3, 5, 5, 5))
-_THRESHOLD = Line("threshold, beta", "world.threshold", _BETAS)
-_ROUNDS = Line("adjustment rounds (e)", "learning.adjustment.rounds", _each(*[20] * 4, *[25] * 4))
-_EPOCHS = Line("PPO epochs (m)", f"{_ICL}.epochs", _each(500, 500, 300, 300, *[50] * 4))
+_ITERATIONS = Line("iterations (n)", _at(f"{_ICL}.loop.iterations"), _each(*[10] * 4, 3, 5, 5, 5))
+_THRESHOLD = Line("threshold, beta", _at("world.threshold"), _BETAS)
+_ROUNDS = Line("adjustment rounds (e)", _at(f"{_ADJUSTMENT}.rounds"), _each(*[20] * 4, *[25] * 4))
+_EPOCHS = Line("PPO epochs (m)", _at(f"{_RL}.epochs"), _each(500, 500, 300, 300, *[50] * 4))
 
 ICL = (
     _DISCOUNT,
     _ITERATIONS,
-    Line("correction rate (eta_1); 0: none", f"{_ICL}.feasibility_rate", 2.5e-5),
-    Line("episodes per PPO epoch", f"{_ICL}.episodes", 20),
+    Line("correction rate (eta_1); 0: none", _at(f"{_RL}.penalty.feasibility_rate"), 2.5e-5),
+    Line("episodes per PPO epoch", _at(f"{_RL}.penalty.episodes"), 20),
     _THRESHOLD,
     _ROUNDS,
-    Line("gradient steps per round", "learning.adjustment.steps", 1),
+    Line("gradient steps per round", _at(f"{_ADJUSTMENT}.steps"), 1),
     _EPOCHS,
-    Line("soft loss weight, lambda", "learning.adjustment.penalty", 15.0),
+    Line("soft loss weight, lambda", _at(f"{_ADJUSTMENT}.penalty"), 15.0),
 )
 
-_LAGRANGIAN = "learning.constrained_rl.lagrangian.on_policy"
 ICL_LAGRANGE = (
     _DISCOUNT,
-    Line("lambda of the advantages", f"{_LAGRANGIAN}.gae_lambda", 0.97),
+    Line("lambda of the advantages", _at(f"{_LAGRANGE}.gae_lambda"), 0.97),
     _ITERATIONS,
-    Line("PPO steps per epoch", f"{_LAGRANGIAN}.steps", _each(*[""] * 5, 4000, 4000, 1000)),
+    Line("PPO steps per epoch", _at(f"{_LAGRANGE}.steps"), _each(*[""] * 5, 4000, 4000, 1000)),
     _THRESHOLD,
     _ROUNDS,
     _EPOCHS,
 )
 
-# Sections whose settings belong to a table also where the paper's does not list them.
+# Sections whose settings belong to a table also where the paper's does not list them. What stands
+# in Table 7 does not stand in the others again.
 SECTIONS = {
-    "common": ("demonstrations", "measuring", "learning.density", "learning.constraint"),
-    "gail-constraint": (_GAIL, _BASELINES),
-    "icrl": (_ICRL, _BASELINES),
-    "icl": ("learning.icl", _ICL, "learning.adjustment"),
+    "common": ("demonstrations", "measuring", f"{_ICL}.density", f"{_ICL}.constraint"),
+    "gail-constraint": (_GAIL,),
+    "icrl": (_ICRL,),
+    "icl": (f"{_ICL}.loop", _RL, _ADJUSTMENT),
 }

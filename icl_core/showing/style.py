@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import matplotlib
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.cm import ScalarMappable
 from matplotlib.figure import Figure
+from matplotlib.typing import RcKeyType
 
 COLUMN, PAGE = 3.25, 6.75  # inches: one column, and the width of the text
 
-# Okabe and Ito's palette, which colour-blind readers can tell apart.
+# Okabe and Ito's palette, whose colours colour-blind readers can distinguish.
 BLUE, ORANGE, GREEN = "#0072B2", "#E69F00", "#009E73"
 VERMILION, GREY, DARK = "#D55E00", "#8C8C8C", "#262626"
 ACTION_COLOURS = (BLUE, ORANGE)  # the paper's: a=0 blue, a=1 orange
@@ -20,7 +23,7 @@ ACTION_COLOURS = (BLUE, ORANGE)  # the paper's: a=0 blue, a=1 orange
 CONSTRAINT_MAP = "viridis"  # perceptually even, readable without colour vision
 ACCRUAL_MAP = "magma_r"
 
-RC = {
+RC: dict[RcKeyType, Any] = {
     "font.family": "DejaVu Sans",  # comes with matplotlib, so it is the same everywhere
     "mathtext.fontset": "dejavusans",
     "font.size": 7,
@@ -103,6 +106,14 @@ def threshold_line(axes: Axes, threshold: float, side: str = "right") -> None:
         fontsize=6,
         color=VERMILION,
     )
+
+
+def colour_bar(
+    figure: Figure, last: Axes, image: ScalarMappable, label: str, width: float = 0.06
+) -> None:
+    """One bar for all panels, beside the last of them and as high as it; `width` in its widths."""
+    bar = figure.colorbar(image, cax=last.inset_axes((1.06, 0, width, 1)), label=label)
+    bar.ax.spines["outline"].set_visible(False)
 
 
 def left_out(axes: Axes, why: str) -> None:

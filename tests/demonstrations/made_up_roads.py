@@ -1,33 +1,13 @@
 """Small roads with known geometry, vehicles on them, and their scenes."""
 
-from dataclasses import dataclass
-
 import numpy as np
 import pyarrow as pa
-import shapely
 
 from icl_core.artifacts import write_table
-from icl_core.demonstrations.exid_scene import scene_of_recordings
+from icl_core.demonstrations.recordings.exid.maps import Lanelet
+from icl_core.demonstrations.recordings.exid.scene import Settings, scene_of
 
 WIDTH = 3.5
-
-
-@dataclass(frozen=True)
-class MadeUpLanelet:
-    id: int
-    left: np.ndarray
-    right: np.ndarray
-    left_nodes: tuple
-    right_nodes: tuple
-
-    @property
-    def polygon(self):
-        return shapely.Polygon(np.concatenate([self.left, self.right[::-1]]))
-
-    @property
-    def centre_line(self):
-        apart = np.linalg.norm(self.left[:, None] - self.right[None], axis=-1)
-        return (self.left + self.right[apart.argmin(axis=1)]) / 2
 
 
 def road(place, lanes=2, length=300.0, spacing=10.0, sections=1):
@@ -46,9 +26,7 @@ def road(place, lanes=2, length=300.0, spacing=10.0, sections=1):
         nodes = range(ends[k], ends[k + 1] + 1)
         for j in range(lanes):
             ids = [tuple(10_000 * (side + 1) + i for i in nodes) for side in (j, j + 1)]
-            made.append(
-                MadeUpLanelet(100 * (k + 1) + j, borders[j][part], borders[j + 1][part], *ids)
-            )
+            made.append(Lanelet(100 * (k + 1) + j, borders[j][part], borders[j + 1][part], *ids))
     return made
 
 
@@ -93,13 +71,10 @@ def track_table(vehicles, recording=1):
     )
 
 
-def recordings_table(numbers=(1,), rate=25.0):
-    return pa.table(
-        {
-            "recording": pa.array(numbers, pa.int32()),
-            "frame_rate": pa.array([rate] * len(numbers), pa.float64()),
-        }
-    )
+def tables(tracks, rate=25.0):
+    """What the reader gives of recording 1."""
+    columns = {"recording": pa.array([1], pa.int32()), "frame_rate": pa.array([rate])}
+    return {"tracks": tracks, "recordings": pa.table(columns)}
 
 
 def glide(steps, before, after, at=0.5, over=0.3):
@@ -117,6 +92,6 @@ def scene_file(path, place, vehicles, lanelets=None, source="simulated", **optio
     """Write the scene of vehicles (lateral places (n,) each) on a two-lane road; its path."""
     lanelets = road(place, **options) if lanelets is None else lanelets
     tracks = track_table([(k, 0, drive(place, lateral)) for k, lateral in enumerate(vehicles)])
-    table = scene_of_recordings(tracks, recordings_table(), {1: lanelets}, source)
+    table = scene_of(tables(tracks), {1: lanelets}, Settings(), source)
     write_table(path, table, {})
     return path

@@ -11,15 +11,15 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.stats import wasserstein_distance
 
-from icl_core.demonstrations.trajectories import Trajectories
-from icl_core.environments import make_world
-from icl_core.environments.world import Axis, EvaluationGrid
 from icl_core.demonstrations.accruals import (
     accrual_dissimilarity,
     normalised,
     self_dissimilarity,
     visits,
 )
+from icl_core.demonstrations.trajectories import Trajectories
+from icl_core.environments import make_world
+from icl_core.environments.world import Axis, EvaluationGrid
 from tests.worlds import NAMES, random_actions, small_world
 
 GRID = make_world("gridworld-a").grid

@@ -1,4 +1,4 @@
-"""Demonstrations in Parquet: what is written comes back, and each fault is told."""
+"""Demonstrations in Parquet: what is written comes back, and each fault is refused."""
 
 import re
 
@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from icl_core.artifacts import read_provenance
 from icl_core.demonstrations.files import SCHEMA, read_demonstrations, write_demonstrations
-from icl_core.demonstrations.trajectories import Trajectories, blanked
+from icl_core.demonstrations.trajectories import Trajectories, zero_after_end
 from icl_core.environments import make_world
 from icl_core.errors import InputError
 from tests.worlds import NAMES, random_actions, small_world
@@ -32,7 +32,9 @@ def random_episodes(world, seed, episodes, longest):
     states = rng.uniform(low, high, size=size).astype(np.float32)
     actions = random_actions(world, rng, episodes, steps)
     rewards = rng.normal(size=(episodes, steps)).astype(np.float32)
-    return Trajectories(*(blanked(part, mask) for part in (states, actions, rewards)), lengths)
+    return Trajectories(
+        *(zero_after_end(part, mask) for part in (states, actions, rewards)), lengths
+    )
 
 
 def rows(lengths=(3, 2), size=2):

@@ -4,8 +4,8 @@ import numpy as np
 import pyarrow as pa
 
 from icl_core.artifacts import write_table
-from icl_core.demonstrations.highd_scene import SceneSettings, build_scene
-from icl_core.environments.highd import HighD
+from icl_core.demonstrations.recordings.highd.scene import Settings, scene_of
+from icl_core.environments.worlds.highd import HighD
 
 TRACKS = pa.schema(
     {
@@ -79,11 +79,11 @@ class Recording:
         tracks = pa.concat_tables(self.tracks).replace_schema_metadata({"source": self.source})
         meta = (self.number, 1, 25.0, 60.0, -1.0, UPPER, LOWER)
         recordings = [dict(zip(RECORDINGS.names, meta, strict=True))]
-        return (
-            tracks,
-            pa.Table.from_pylist(self.vehicles, VEHICLES),
-            pa.Table.from_pylist(recordings, RECORDINGS),
-        )
+        return {
+            "tracks": tracks,
+            "vehicles": pa.Table.from_pylist(self.vehicles, VEHICLES),
+            "recordings": pa.Table.from_pylist(recordings, RECORDINGS),
+        }
 
     def frame_the_view(self, frame=1):
         """A short glimpse of a vehicle at either end, so that the view is 420 m long."""
@@ -113,12 +113,12 @@ def random_recording(rng, vehicles=12, number=1, both=True, source="simulated"):
 
 
 def save_scene(path, recording, headway=None, **settings):
-    write_table(
-        path, build_scene(*recording.tables(), SceneSettings(**settings), headway), {"made": "here"}
-    )
+    scene = scene_of(recording.tables(), Settings(**settings), headway)
+    write_table(path, scene, {"made": "here"})
     return path
 
 
 def make_highd(path, recording, headway=None, centre_gap=False, **settings):
     """The world of a scene that is written to `path` on the way."""
-    return HighD(save_scene(path, recording, headway, **settings), centre_gap)
+    scene = save_scene(path, recording, headway, **settings)
+    return HighD(HighD.Settings(centre_gap=centre_gap), scene)

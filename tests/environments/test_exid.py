@@ -12,10 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from icl_core.artifacts import SOURCE, write_table
-from icl_core.environments.exid import ExiD
-from icl_core.environments.exid_scene import FRAME_COLUMNS, SCHEMA
-from icl_core.environments.gym_adapter import WorldEnv
+from icl_core.environments import make_world
+from icl_core.environments.gymnasium import WorldEnv
+from icl_core.environments.lane_change_scene import FRAME_COLUMNS, SCHEMA
 from icl_core.environments.world import World
+from icl_core.environments.worlds.exid import ExiD
 from icl_core.errors import InputError
 from tests.demonstrations.made_up_roads import (
     WIDTH,
@@ -40,7 +41,7 @@ def world_on(folder, name, distance="perpendicular"):
     path = folder / f"{name.replace(' ', '-')}.parquet"
     if not path.exists():
         scene_file(path, ROADS[name], VEHICLES, spacing=1.0)
-    return ExiD(path, distance)
+    return ExiD(ExiD.Settings(distance), path)
 
 
 @pytest.fixture(params=["perpendicular", "authors"])
@@ -154,7 +155,7 @@ def slow_distance(columns, distance, change, frame, lateral):
 def test_steps_against_a_slow_reference(tmp_path_factory, seed, distance):
     rng = np.random.default_rng(seed)
     columns, path = random_scene(tmp_path_factory.mktemp("random"), rng)
-    world = ExiD(path, distance)
+    world = ExiD(ExiD.Settings(distance), path)
     states = world.initial_states(rng, 30)
     for _ in range(20):
         actions = rng.normal(0, 2, size=(30, 1))
@@ -177,7 +178,7 @@ def test_replaying_the_recorded_actions(tmp_path_factory, seed):
     rng = np.random.default_rng(seed)
     columns, path = random_scene(tmp_path_factory.mktemp("random"), rng)
     for distance, name in (("perpendicular", "lateral"), ("authors", "authors_lateral")):
-        world = ExiD(path, distance)
+        world = ExiD(ExiD.Settings(distance), path)
         for state in world.start_states[:4]:
             change, state = int(state[0]), state[None]
             recorded = columns[name][change]
@@ -193,7 +194,7 @@ def test_replaying_the_recorded_actions(tmp_path_factory, seed):
 
 def test_a_recording_is_drawn_first_then_one_of_its_changes(tmp_path):
     columns, path = random_scene(tmp_path, np.random.default_rng(4))
-    world, n = ExiD(path), 30_000
+    world, n = ExiD(scene=path), 30_000
     usable = world.start_states[:, 0].astype(int)
     drawn = world.initial_states(np.random.default_rng(1), n)
     counts = np.bincount(drawn[:, 0].astype(int), minlength=12)
@@ -209,7 +210,7 @@ def test_a_change_that_starts_too_far_is_never_drawn(tmp_path):
     for seed in range(5):
         _, path = random_scene(tmp_path, np.random.default_rng(seed))
         for distance in ("perpendicular", "authors"):
-            world = ExiD(path, distance)
+            world = ExiD(ExiD.Settings(distance), path)
             d = world.observe(world.initial_states(np.random.default_rng(0), 300))
             assert np.all(np.abs(d) <= 6)
 
@@ -284,19 +285,21 @@ def test_equal_generators_give_equal_episodes(world):
 
 
 def test_a_world_without_a_scene_says_how_to_make_one():
-    with pytest.raises(InputError, match=r"'scene' of exid.*found none.*snakemake --cores"):
+    with pytest.raises(InputError, match=r"exid: expected a scene.*found none.*snakemake --cores"):
         ExiD()
     with pytest.raises(InputError, match=r"results/paper/recordings/exid/scene.parquet.*nothing"):
-        ExiD("results/paper/recordings/exid/scene.parquet")
+        ExiD(scene="results/paper/recordings/exid/scene.parquet")
 
 
 def test_wrong_settings_and_states_are_told(folder):
     path = folder / "straight.parquet"
     world_on(folder, "straight")
-    with pytest.raises(InputError, match=r"'distance' of exid.*perpendicular or authors.*'up'"):
-        ExiD(path, distance="up")
+    with pytest.raises(
+        InputError, match=r"exid\.distance: expected .*perpendicular, authors.*'up'"
+    ):
+        make_world("exid", scene=path, distance="up")
     with pytest.raises(InputError, match=r"lane change from 0 to 2, found 7"):
-        ExiD(path).observe(np.array([[7.0, 0.0, 0.0]]))
+        ExiD(scene=path).observe(np.array([[7.0, 0.0, 0.0]]))
 
 
 def test_steps_are_fast_enough(world):

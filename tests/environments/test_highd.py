@@ -10,10 +10,11 @@ from gymnasium.utils.env_checker import check_env
 from hypothesis import HealthCheck, given, reject, settings
 from hypothesis import strategies as st
 
-from icl_core.environments import World, highd_drawing  # noqa: F401, which draws HighD
-from icl_core.environments.drawing import BLUE
-from icl_core.environments.gym_adapter import WorldEnv, WorldVectorEnv
-from icl_core.environments.highd import (
+from icl_core.environments.gymnasium import WorldEnv, WorldVectorEnv
+from icl_core.environments.pictures import BLUE
+from icl_core.environments.traffic import Headway, read_scene
+from icl_core.environments.world import World
+from icl_core.environments.worlds.highd import (
     COLLISION,
     EGO,
     GAP,
@@ -25,7 +26,6 @@ from icl_core.environments.highd import (
     X,
     Y,
 )
-from icl_core.environments.traffic import Headway, read_scene
 from icl_core.errors import InputError
 from tests.environments.highd_scenes import VIEW, Recording, make_highd, random_recording
 
@@ -78,7 +78,7 @@ def roll(world, state, action=0.0):
 
 
 class Reference:
-    """One ego among the rows of a scene, as the paper's appendix tells it."""
+    """One ego among the rows of a scene, as the paper's appendix has it."""
 
     def __init__(self, scene, ego_number):
         lists = {name: column.tolist() for name, column in scene.columns.items()}
@@ -389,13 +389,13 @@ def test_gymnasium_finds_nothing_to_say(world):
 
 
 def test_a_missing_or_foreign_scene_is_told(path, tmp_path):
-    with pytest.raises(InputError, match=r"environment highd: expected the setting 'scene'.*snake"):
+    with pytest.raises(InputError, match=r"environment highd: expected a scene.*snake"):
         HighD()
     with pytest.raises(InputError, match=r"scene.parquet: expected a file, found nothing"):
-        HighD(path)
+        HighD(scene=path)
     path.write_bytes(b"not a table")
     with pytest.raises(InputError, match=r"scene.parquet: expected a complete Parquet table"):
-        HighD(path)
+        HighD(scene=path)
 
 
 def test_a_scene_without_its_details_is_told(path):
@@ -405,7 +405,7 @@ def test_a_scene_without_its_details_is_told(path):
     table = pq.read_table(path)
     pq.write_table(table.replace_schema_metadata({}), path)
     with pytest.raises(InputError, match="expected the roads of a scene in the metadata"):
-        HighD(path)
+        HighD(scene=path)
     pq.write_table(table.slice(0, 0), path)
     with pytest.raises(InputError, match="expected a vehicle that an agent may drive, found none"):
-        HighD(path)
+        HighD(scene=path)

@@ -10,7 +10,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from icl_core.demonstrations.accruals import self_dissimilarity
-from icl_core.demonstrations.trajectories import Trajectories, blanked
+from icl_core.demonstrations.trajectories import Trajectories, zero_after_end
 from icl_core.environments import make_world
 from icl_core.learning.engine.density import fit_density
 from icl_core.learning.engine.networks import Networks, sigmoid
@@ -48,7 +48,7 @@ def random_trajectories(world, rng, episodes, longest=12):
         random_actions(world, rng, episodes, longest),
         np.ones((episodes, longest), np.float32),
     )
-    return Trajectories(*(blanked(part, mask) for part in parts), lengths)
+    return Trajectories(*(zero_after_end(part, mask) for part in parts), lengths)
 
 
 def counted(world, trajectory, discount):

@@ -9,8 +9,7 @@ from icl_core.learning.engine.actions import actions_of
 from icl_core.learning.engine.networks import Networks
 from icl_core.learning.engine.rollouts import roll_out
 from icl_core.measuring.loading import ROLLOUTS_SCHEMA
-from icl_core.measuring.rollouts import report_rollouts, rollouts_table
-from icl_core.measuring.settings import MeasuringSettings
+from icl_core.measuring.rollouts import MeasuringSettings, report_rollouts, rollouts_table
 from icl_core.randomness import generators
 from icl_core.settings import build, defaults
 

@@ -7,21 +7,25 @@ import pytest
 
 from icl_core.artifacts import write_table, write_tensors
 from icl_core.demonstrations.files import write_demonstrations
-from icl_core.demonstrations.highd_expert import recorded_egos
-from icl_core.environments import Axis, EvaluationGrid
-from icl_core.environments.highd import GAP
+from icl_core.demonstrations.recordings.highd.replay import replay
 from icl_core.environments.traffic import Headway
+from icl_core.environments.world import Axis, EvaluationGrid
+from icl_core.environments.worlds.highd import GAP
+from icl_core.layout import path
 from icl_core.learning.engine.networks import Networks
-from icl_core.measuring.headway import boundary_gap
-from icl_core.measuring.loading import rollouts_table
-from icl_core.showing import driving_maps, highd_picture
-from icl_core.showing.headway_table import COLUMNS, build, headway_table
+from icl_core.measuring.loading import boundary_gap
+from icl_core.measuring.results import Results
+from icl_core.measuring.rollouts import rollouts_table
+from icl_core.showing.figures import driving, highd_environment
 from icl_core.showing.save import save_figure
-from icl_core.showing.sources import Sources
 from icl_core.showing.style import publication_style
+from icl_core.showing.tables.headway import COLUMNS, build, headway_table
 from tests.environments.highd_scenes import make_highd, random_recording
+from tests.fake_results import TITLES
+from tests.showing.conftest import texts, titles
 
-METHODS = ("gail-constraint", "icrl", "icl")
+ICL = {"icl": "ICL"}
+RUN = Results("quick", {}, (), TITLES)
 EXID = SimpleNamespace(
     name="exid",
     title="ExiD",
@@ -43,21 +47,21 @@ def world(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def sources(world, tmp_path_factory):
+def results(world, tmp_path_factory):
     """All that the figures read, in the layout of results/."""
     root = tmp_path_factory.mktemp("results")
-    demonstrations = recorded_egos(world)
-    folder = root / "demonstrations" / "highd"
-    write_demonstrations(folder / "trajectories.parquet", demonstrations, world, {})
-    for method in METHODS:
-        final = root / "runs" / "highd" / method / "seeds-1-2" / "final"
+    demonstrations = replay(world, 0, np.random.default_rng(0))
+    file = root / path("demonstrations", experiment="highd")
+    write_demonstrations(file, demonstrations, world, {})
+    for method in TITLES:
+        run = {"experiment": "highd", "method": method, "group": "1-2"}
         rngs = [np.random.default_rng(seed) for seed in (1, 2)]
         networks = Networks.initialise(rngs, (2, 64, 64, 1))
-        write_tensors(final / "constraint.safetensors", networks.tensors(), {})
+        write_tensors(root / path("constraint", **run), networks.tensors(), {})
         stack = type(demonstrations)(*(np.stack([p, p]) for p in demonstrations.parts()))
-        write_table(final / "rollouts.parquet", rollouts_table(stack, [1, 2]), {})
-    paths = tuple(sorted(str(path) for path in root.rglob("*") if path.is_file()))
-    return Sources("quick", {"highd": world}, paths)
+        write_table(root / path("rollouts", **run), rollouts_table(stack, [1, 2]), {})
+    paths = tuple(sorted(str(found) for found in root.rglob("*") if found.is_file()))
+    return Results("quick", {"highd": world}, paths, TITLES)
 
 
 def sloped(world, minimum, time, sharpness=2.0):
@@ -66,42 +70,36 @@ def sloped(world, minimum, time, sharpness=2.0):
     return 1 / (1 + np.exp((gap - minimum - time * speed[:, None]) / sharpness))
 
 
-def texts(figure):
-    words = [text.get_text() for ax in figure.axes for text in (ax.title, *ax.texts)]
-    return [*words, figure._supxlabel.get_text()] if figure._supxlabel else words
-
-
 @pytest.mark.parametrize(
     "function",
     [
-        driving_maps.constraint_figure,
-        driving_maps.accruals_figure,
-        highd_picture.environment_figure,
+        driving.constraint_figure,
+        driving.accruals_figure,
+        highd_environment.environment_figure,
     ],
 )
-def test_figures_render_to_equal_bytes_and_say_what_they_show(function, sources, tmp_path):
+def test_figures_render_to_equal_bytes_and_say_what_they_show(function, results, tmp_path):
     for name in ("a.svg", "b.svg"):
         with publication_style():
-            figure = function(sources, ("highd",))
+            figure = function(results, ("highd",))
             save_figure(figure, tmp_path / name)
     assert (tmp_path / "a.svg").read_bytes() == (tmp_path / "b.svg").read_bytes()
-    told = texts(figure)
-    assert any("simulated recordings" in text for text in told)
-    if function is not highd_picture.environment_figure:
-        assert any("scale: quick, 2 seeds" in text for text in told)
-        titles = [ax.get_title().strip() for ax in figure.axes if ax.get_title()]
-        assert titles[-3:] == ["GAIL-Constraint", "ICRL", r"ICL ($\beta=0.1$)"]
+    words = texts(figure)
+    assert any("simulated recordings" in text for text in words)
+    if function is not highd_environment.environment_figure:
+        assert any("scale: quick, 2 seeds" in text for text in words)
+        assert titles(figure)[-3:] == ["GAIL-Constraint", "ICRL", r"ICL ($\beta=0.1$)"]
 
 
 def test_the_map_is_drawn_in_physical_units_and_turned(world):
     runs = np.stack([sloped(world, 5, 1.0), sloped(world, 5, 2.0)])
-    figure = driving_maps.draw_constraints(world, {"icl": runs})
+    figure = driving.draw_constraints(world, {"icl": runs}, ICL)
     image = figure.axes[0].images[0]
     np.testing.assert_allclose(image.get_extent(), [-0.5, 40.5, -1.25, 201.25])
     np.testing.assert_allclose(image.get_array(), runs.mean(axis=0).T)
     values = np.zeros(EXID.grid.shape)
     values[30:, 30:] = 1.0
-    figure = driving_maps.draw_constraints(EXID, {"icl": values[None]}, values)
+    figure = driving.draw_constraints(EXID, {"icl": values[None]}, ICL, values)
     ax = figure.axes[0]
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("lateral velocity v [m/s]", "distance d [m]")
     np.testing.assert_allclose(ax.images[0].get_extent(), [-2.55, 2.55, -10.25, 10.25])
@@ -115,20 +113,20 @@ def test_the_share_that_is_forbidden_and_accruals(world):
     visits = np.zeros(world.grid.shape)
     visits[30, 4], visits[30, 60] = 1, 3  # 10 m and 150 m at 30 m/s
     runs = sloped(world, 2, 1.5)[None]
-    figure = driving_maps.draw_constraints(world, {"icl": runs}, visits)
+    figure = driving.draw_constraints(world, {"icl": runs}, ICL, visits)
     assert any("forbids 25.0 % of the expert's steps" in text for text in texts(figure))
     elsewhere = np.zeros((2, *world.grid.shape))
     elsewhere[0, 30, 4] = elsewhere[1, 1, 1] = 7
-    figure = driving_maps.draw_accruals(world, visits, {"icl": elsewhere})
+    figure = driving.draw_accruals(world, visits, {"icl": elsewhere}, ICL)
     assert any("50.0 ± 50.0 % in expert's cells" in text for text in texts(figure))
     assert set(np.unique(figure.axes[0].images[0].get_array())) == {0, 1}  # binary
     assert set(np.unique(figure.axes[1].images[0].get_array())) == {0, 0.5}
-    figure = driving_maps.draw_accruals(EXID, np.ones(EXID.grid.shape), {})
+    figure = driving.draw_accruals(EXID, np.ones(EXID.grid.shape), {}, {})
     assert figure.axes[0].images[0].get_array().sum() == pytest.approx(100)
 
 
 def test_the_shown_frame_has_somebody_ahead(world):
-    assert highd_picture.chosen_state(world)[GAP] >= 0
+    assert highd_environment.chosen_state(world)[GAP] >= 0
 
 
 # --- The table
@@ -153,7 +151,7 @@ def test_constraints_without_a_boundary(world):
 
 def test_the_table(world):
     runs = np.stack([sloped(world, 2, 1.4), sloped(world, 2, 1.6), np.zeros(world.grid.shape)])
-    table = build(world, {"icl": runs[:2], "icrl": runs[2:]}, "quick")
+    table = build(RUN, world, {"icl": runs[:2], "icrl": runs[2:]})
     rows = {(row[0], row[1]): dict(zip(COLUMNS, row, strict=True)) for row in table.rows}
     icl = rows["icl", 20.0]
     assert icl["gap"] == pytest.approx(32, abs=0.2)
@@ -167,10 +165,10 @@ def test_the_table(world):
     assert "simulated recordings" in table.markdown
 
 
-def test_the_table_from_files_and_without_a_known_rule(sources, tmp_path):
-    assert len(headway_table(sources, ("highd",)).rows) == 9
+def test_the_table_from_files_and_without_a_known_rule(results, tmp_path):
+    assert len(headway_table(results, ("highd",)).rows) == 9
     recorded = random_recording(np.random.default_rng(4), 20, source="recorded")
     world = make_highd(tmp_path / "scene.parquet", recorded)
-    table = build(world, {"icl": sloped(world, 2, 1.4)[None]}, "paper")
+    table = build(RUN, world, {"icl": sloped(world, 2, 1.4)[None]})
     assert "HighD recordings" in table.markdown and "rule" not in table.markdown
     assert all(row[COLUMNS.index("rule_gap")] == "" for row in table.rows)

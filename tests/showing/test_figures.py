@@ -10,105 +10,88 @@ from icl_core.artifacts import read_table
 from icl_core.environments import make_world
 from icl_core.learning.engine.training import ADJUSTMENT_SCHEMA
 from icl_core.measuring.loading import constraint_on_grid, expert_visits, rollout_visits
-from icl_core.measuring.metrics import METRICS_SCHEMA
-from icl_core.showing import (
+from icl_core.measuring.results import Results
+from icl_core.showing import titles as writing
+from icl_core.showing.figures import (
     direction,
-    environment_sketches,
-    grid_maps,
+    gridworlds,
     lagrangian,
-    position_curves,
+    positions,
+    synthetic_environments,
 )
-from icl_core.showing.ablation_curves import errors_by_iteration
-from icl_core.showing.catalogue import CATALOGUE
-from icl_core.showing.expert_training import reward_figure, running_mean
-from icl_core.showing.naming import in_order, method_title
-from icl_core.showing.save import numbered_ids, save_figure
-from icl_core.showing.show import show
-from icl_core.showing.style import publication_style
-from tests.showing.synthetic_results import EXPERIMENTS, fitted, make_results
+from icl_core.showing.figures.ablations import errors_by_iteration
+from icl_core.showing.figures.expert_training import reward_figure, running_mean
+from icl_core.showing.loading import metrics_of
+from icl_core.showing.save import numbered_ids, save_figure, show
+from tests.fake_results import TITLES, fitted
+from tests.showing.conftest import ITEMS, drawn_anew, only, texts, titles
 
 # Figure 14 simulates and renders: it has tests of its own.
-FIGURES = [
-    name
-    for name, item in CATALOGUE.items()
-    if item.kind == "figure" and item.number != 14 and set(item.experiments) <= set(EXPERIMENTS)
-]
-
-
-@pytest.fixture(scope="module")
-def sources(tmp_path_factory):
-    return make_results(tmp_path_factory.mktemp("results"))
-
-
-@pytest.fixture(scope="module")
-def all_methods(tmp_path_factory):
-    methods, groups = ("icl", "icrl", "gail-constraint"), ((1, 2), (3, 3))
-    return make_results(tmp_path_factory.mktemp("all"), methods, groups, epochs=4)
-
-
-def texts(figure):
-    """All panel titles and other text of a figure."""
-    words = [text.get_text() for ax in figure.axes for text in (ax.title, *ax.texts)]
-    return words + [text.get_text() for text in (figure._supxlabel,) if text is not None]
-
-
-def draw(name, sources):
-    item = CATALOGUE[name]
-    with publication_style():
-        return item.load()(sources, item.experiments)
+FIGURES = [name for name, item in ITEMS.items() if item.kind == "figure" and item.number != 14]
+# Of each function that draws, its first figure.
+FIRST = {(ITEMS[name].module, ITEMS[name].draw): name for name in reversed(FIGURES)}.values()
+ICL = {"icl": "ICL"}
 
 
 @pytest.mark.parametrize("name", FIGURES)
-def test_every_figure_renders_to_equal_bytes(name, sources, tmp_path):
-    paths = [tmp_path / file for file in ("a.svg", "a.png", "b.svg", "b.png")]
-    show(CATALOGUE[name], sources, paths[:2], dpi=50)
-    show(CATALOGUE[name], sources, paths[2:], dpi=50)
-    assert paths[0].read_bytes() == paths[2].read_bytes()
-    assert paths[1].read_bytes() == paths[3].read_bytes()
+def test_figures_render_to_equal_bytes(name, results, tmp_path):
+    """Every figure renders, and every drawing function gives equal bytes for equal inputs."""
+    show(ITEMS[name], results, [tmp_path / "a.svg"])
+    content = (tmp_path / "a.svg").read_bytes()
+    assert not re.search(rb"<dc:date>|[Mm]atplotlib v", content)
+    if name in FIRST:
+        show(ITEMS[name], results, [tmp_path / "b.svg"])
+        assert (tmp_path / "b.svg").read_bytes() == content
+
+
+@pytest.mark.parametrize("name", ["figure-05-ablations", "figure-16-constraint-gridworld-a"])
+def test_a_figures_pixels_are_equal_too(name, results, tmp_path):
+    """Lines and an image; the rest of a PNG is what its SVG is drawn from."""
+    paths = [tmp_path / file for file in ("a.png", "b.png", "b.svg")]
+    show(ITEMS[name], results, paths[:1], dpi=50)
+    show(ITEMS[name], results, paths[1:], dpi=50)
+    assert paths[0].read_bytes() == paths[1].read_bytes()
+    assert paths[0].read_bytes().startswith(b"\x89PNG")
     assert sorted(tmp_path.iterdir()) == sorted(paths)  # nothing temporary is left
-    assert not re.search(rb"<dc:date>|[Mm]atplotlib v", paths[0].read_bytes())
-    assert paths[1].read_bytes().startswith(b"\x89PNG")
 
 
-def test_a_users_own_matplotlib_settings_do_not_matter(sources, tmp_path):
+def test_a_users_own_matplotlib_settings_do_not_matter(results, tmp_path):
     import matplotlib
 
     name = "figure-20-constraint-cartpole-mr"
-    show(CATALOGUE[name], sources, [tmp_path / "a.svg"])
+    show(ITEMS[name], results, [tmp_path / "a.svg"])
     with matplotlib.rc_context({"font.size": 31, "lines.linewidth": 9, "svg.hashsalt": None}):
-        show(CATALOGUE[name], sources, [tmp_path / "b.svg"])
+        show(ITEMS[name], results, [tmp_path / "b.svg"])
     assert (tmp_path / "a.svg").read_bytes() == (tmp_path / "b.svg").read_bytes()
 
 
 @pytest.mark.parametrize("number,experiment", [(16, "gridworld-a"), (22, "cartpole-mid")])
-def test_panels_follow_the_methods_among_the_inputs(number, experiment, sources, all_methods):
+def test_panels_follow_the_methods_among_the_inputs(number, experiment, results, drawn):
     beta = rf"ICL ($\beta={make_world(experiment).threshold:g}$)"
     for kind, first in ((f"{number}-constraint", "True"), (f"{number + 1}-accruals", "Expert")):
         name = f"figure-{kind}-{experiment}"
-        titles = [ax.get_title().strip() for ax in draw(name, sources).axes if ax.get_title()]
-        assert titles[0].startswith(first) and titles[1:] == [beta]
-        titles = [ax.get_title().strip() for ax in draw(name, all_methods).axes if ax.get_title()]
-        assert titles[0].startswith(first) and titles[1:] == ["GAIL-Constraint", "ICRL", beta]
+        alone = titles(drawn_anew(name, only(results, "icl")))
+        assert alone[0].startswith(first) and alone[1:] == [beta]
+        every = titles(drawn(name))
+        assert every[0].startswith(first) and every[1:] == ["GAIL-Constraint", "ICRL", beta]
 
 
-def test_pictures_say_their_scale_and_seeds(sources, all_methods):
+def test_pictures_say_their_scale_and_seeds(drawn):
     for name in FIGURES:
-        if CATALOGUE[name].category != "Environments":  # those show no result
-            seeds = "1 seed" if "expert" in name else "2 seeds"
+        if ITEMS[name].category != "Environments":  # those show no result
+            seeds = "1 seed" if "expert" in name else "3 seeds"
             seeds = "seed 1" if "direction" in name else seeds
-            assert any(f"scale: quick, {seeds}" in text for text in texts(draw(name, sources)))
-    told = texts(draw("figure-18-constraint-gridworld-b", all_methods))
-    assert any("scale: quick, 3 seeds" in text for text in told)
+            assert any(f"scale: quick, {seeds}" in text for text in texts(drawn(name)))
 
 
-def test_footer_tells_seeds_apart_where_methods_differ(sources):
-    assert sources.footer({"ICRL": 1, "ICL": 5}) == "scale: quick; ICRL 1 seed, ICL 5 seeds"
-    assert sources.footer({}) == "scale: quick"
+def test_footer_names_the_seeds_of_each_method_where_they_differ(results):
+    assert results.footer({"ICRL": 1, "ICL": 5}) == "scale: quick; ICRL 1 seed, ICL 5 seeds"
+    assert results.footer({}) == "scale: quick"
 
 
-def test_given_demonstrations_leave_their_panel_out_with_a_note(sources):
-    kept = tuple(p for p in sources.paths if "gridworld-b/training" not in p)
-    figure = reward_figure(replace(sources, paths=kept), ("gridworld-a", "gridworld-b"))
+def test_given_demonstrations_leave_their_panel_out_with_a_note(results):
+    kept = tuple(p for p in results.paths if "gridworld-b/training" not in p)
+    figure = reward_figure(replace(results, paths=kept), ("gridworld-a", "gridworld-b"))
     assert len(figure.axes) == 2 and figure.axes[0].lines and not figure.axes[1].lines
     assert any("no training" in text for text in texts(figure))
 
@@ -117,7 +100,7 @@ def test_the_drawn_map_holds_the_mean_and_the_subtitle_the_error():
     world = make_world("gridworld-a")
     true = world.true_on_grid.reshape(7, 7)
     runs = np.stack([true, 1 - true])  # errors 0 and 1
-    figure = grid_maps.draw_constraints(world, {"icl": runs})
+    figure = gridworlds.draw_constraints(world, {"icl": runs}, ICL)
     np.testing.assert_array_equal(figure.axes[0].images[0].get_array(), true)
     np.testing.assert_array_equal(figure.axes[1].images[0].get_array(), np.full((7, 7), 0.5))
     assert {image.get_clim() for ax in figure.axes[:2] for image in ax.images} == {(0.0, 1.0)}
@@ -128,7 +111,7 @@ def test_accrual_maps_share_their_colour_scale_and_sum_to_100():
     world = make_world("gridworld-b")
     expert = np.eye(7, dtype=int)
     runs = np.stack([np.eye(7), np.roll(np.eye(7), 1, axis=1)])
-    figure = grid_maps.draw_accruals(world, expert, {"icl": runs})
+    figure = gridworlds.draw_accruals(world, expert, {"icl": runs}, ICL)
     images = [ax.images[0] for ax in figure.axes[:2]]
     assert images[0].get_clim() == images[1].get_clim() == (0.0, pytest.approx(100 / 7))
     assert images[1].get_array().sum() == pytest.approx(100)
@@ -136,9 +119,9 @@ def test_accrual_maps_share_their_colour_scale_and_sum_to_100():
 
 
 def test_true_step_stands_at_the_constraints_edge():
-    x, true = position_curves._true_constraint(make_world("cartpole-mr"))
+    x, true = positions._true_constraint(make_world("cartpole-mr"))
     assert x[true[:, 0] == 1].max() == pytest.approx(0.2, abs=2e-3)
-    x, true = position_curves._true_constraint(make_world("cartpole-mid"))
+    x, true = positions._true_constraint(make_world("cartpole-mid"))
     assert x[true[:, 1] == 1].min() == pytest.approx(1.0, abs=2e-3)
     assert x[true[:, 0] == 1].max() == pytest.approx(-1.0, abs=2e-3)
 
@@ -147,7 +130,7 @@ def test_an_action_never_taken_has_no_line_and_no_number():
     world = make_world("cartpole-mr")
     visited = np.ones((2, 49, 2))
     visited[:, :, 1] = 0
-    figure = position_curves.draw_accruals(world, np.ones((49, 2)), {"icl": visited})
+    figure = positions.draw_accruals(world, np.ones((49, 2)), {"icl": visited}, ICL)
     labels = [line.get_label() for line in figure.axes[1].lines]
     assert "a = 0 (left)" in labels and "a = 1 (right)" not in labels
     assert "NAD undefined" in texts(figure)
@@ -155,14 +138,14 @@ def test_an_action_never_taken_has_no_line_and_no_number():
 
 def test_start_ranges_and_zones_of_the_sketch():
     middle, right = make_world("cartpole-mid"), make_world("cartpole-mr")
-    flat = np.ravel(environment_sketches.start_ranges(middle))
+    flat = np.ravel(synthetic_environments.start_ranges(middle))
     np.testing.assert_allclose(flat, [-2.4, -1.15, 1.15, 2.4], atol=0.01)
     np.testing.assert_allclose(
-        np.ravel(environment_sketches.start_ranges(right)), [-0.05, 0.05], atol=0.01
+        np.ravel(synthetic_environments.start_ranges(right)), [-0.05, 0.05], atol=0.01
     )
-    zones = environment_sketches.constrained_ranges(right, 1)
+    zones = synthetic_environments.constrained_ranges(right, 1)
     np.testing.assert_allclose(zones, [(-2.4, 0.2)], atol=2e-3)
-    zones = environment_sketches.constrained_ranges(middle, 0)
+    zones = synthetic_environments.constrained_ranges(middle, 0)
     np.testing.assert_allclose(zones, [(-2.4, -1.0)], atol=2e-3)
 
 
@@ -172,51 +155,50 @@ def test_running_mean_equals_a_loop():
     np.testing.assert_allclose(running_mean(values, 5), naive)
 
 
-def test_loaders_give_what_was_stored(sources):
+def test_loaders_give_what_was_stored(results):
     world = make_world("cartpole-mid")
-    (path,) = sources.final("cartpole-mid", "constraint.safetensors")["icl"]
+    path = results.by_method("constraint", "cartpole-mid")["icl"][0]
     values = constraint_on_grid(path, world)
     networks = fitted(world, [1, 2], "icl")
     node = world.grid.nodes[17].astype(np.float32)
     logits = networks(np.broadcast_to(node, (2, 1, 2)))[:, 0, 0]
     np.testing.assert_allclose(values.reshape(2, -1)[:, 17], 1 / (1 + np.exp(-logits)), atol=1e-6)
-    demonstrations = sources.demonstrations("cartpole-mid", "trajectories.parquet")
+    demonstrations = results.one("demonstrations", experiment="cartpole-mid")
     assert expert_visits(demonstrations, world).shape == (49, 2)
-    rollouts = sources.final("cartpole-mid", "rollouts.parquet")["icl"]
-    assert rollout_visits(rollouts, world).shape == (2, 49, 2)
+    rollouts = results.by_method("rollouts", "cartpole-mid")["icl"]
+    assert rollout_visits(rollouts, world).shape == (3, 49, 2)
 
 
-def test_ablation_curves_are_the_unreported_errors_in_order(sources):
-    table = read_table(sources.metrics(), METRICS_SCHEMA)
+def test_ablation_curves_are_the_unreported_errors_in_order(results, drawn):
+    table = metrics_of(results)
     errors = errors_by_iteration(table, "cartpole-mr-no-mixture")
-    assert errors.shape == (2, 5 - 1)
+    assert errors.shape == (3, 5 - 1)
     wanted = {
         (row["seed"], row["iteration"]): row["value"]
         for row in table.to_pylist()
         if row["experiment"] == "cartpole-mr-no-mixture" and row["metric"] == "cmse"
     }
     assert errors[1, 3] == wanted[2, 3] and errors[0, 0] == wanted[1, 0]
-    figure = draw("figure-05-ablations", sources)
+    figure = drawn("figure-05-ablations")
     lines = {line.get_label(): line for line in figure.axes[2].lines}
     np.testing.assert_allclose(lines["no mixture, no reweighting"].get_ydata(), errors.mean(axis=0))
     assert figure.axes[2].get_title().strip() == "CartPole (MR)"
 
 
-def test_sweeps_name_their_setting(sources):
-    titles = {
-        number: [ax.get_title().strip() for ax in draw(name, sources).axes if ax.get_title()]
-        for number, name in ((6, "figure-06-slip"), (9, "figure-09-thresholds-gridworld-b"))
-    }
-    assert titles[6] == [f"$p_{{slip}}={p}$" for p in ("0", "0.1", "0.3", "0.5")]
+def test_sweeps_name_their_setting(drawn):
+    assert titles(drawn("figure-06-slip")) == [
+        f"$p_{{slip}}={p}$" for p in ("0", "0.1", "0.3", "0.5")
+    ]
     betas = [rf"ICL ($\beta={beta}$)" for beta in ("0.99", "2.99", "5.99")]
-    assert titles[9] == ["True constraint fn.", *betas]
+    found = titles(drawn("figure-09-thresholds-gridworld-b"))
+    assert found == ["True constraint fn.", *betas]
 
 
-def test_adjustment_logs_are_put_end_to_end(sources):
-    log = lagrangian.adjustment_log(sources, "gridworld-a-lagrangian")
-    assert sorted(log) == [1, 2]
+def test_adjustment_logs_are_put_end_to_end(results):
+    log = lagrangian.adjustment_log(results, "gridworld-a-lagrangian")
+    assert sorted(log) == [1, 2, 3]
     assert len(log[1]["multiplier"]) == 3 * 40
-    first = next(p for p in sources.paths if "lagrangian/icl/seeds-1-2/iteration-01/adj" in p)
+    first = next(p for p in results.paths if "lagrangian/icl/seeds-1-2/iteration-01/adj" in p)
     stored = read_table(first, ADJUSTMENT_SCHEMA)
     np.testing.assert_array_equal(
         log[2]["expert_satisfaction"][:40], stored["expert_satisfaction"].to_numpy()[40:]
@@ -249,13 +231,14 @@ def test_direction_marks_who_goes_where_and_shows_the_change():
 
 
 def test_order_of_methods_and_their_titles():
-    assert in_order({"zzz", "icl", "aaa", "gail-constraint"}) == [
-        "gail-constraint",
-        "icl",
-        "aaa",
-        "zzz",
-    ]
-    assert method_title("icrl", 3.0) == "ICRL"
+    run = Results("quick", {"a": make_world("gridworld-a")}, (), {**TITLES, "new": "New"})
+    found = writing.in_order(run, {"zzz", "icl", "aaa", "new", "gail-constraint"})
+    assert found == ["gail-constraint", "icl", "new", "aaa", "zzz"]
+    panels = writing.panel_titles(run, "a", ["icrl", "icl", "new", "zzz"])
+    assert list(panels.values()) == ["ICRL", r"ICL ($\beta=0.99$)", "New", "zzz"]
+    given = replace(run, settings={"a": {"learning": {"threshold": 2.5}}})
+    assert writing.panel_titles(given, "a", ["icl"]) == {"icl": r"ICL ($\beta=2.5$)"}
+    assert writing.column_title(run, "a") == "a"  # an experiment that is not named like its world
 
 
 def test_a_failed_write_leaves_nothing(tmp_path):
@@ -273,7 +256,7 @@ def test_ids_in_a_picture_are_numbered_as_they_come():
     given = (
         '<g clip-path="url(#p27705836ad)"/><use xlink:href="#m0123456789"/><i id="p27705836ad"/>'
     )
-    told = '<g clip-path="url(#p0)"/><use xlink:href="#m1"/><i id="p0"/>'
-    assert numbered_ids(given) == told
+    numbered = '<g clip-path="url(#p0)"/><use xlink:href="#m1"/><i id="p0"/>'
+    assert numbered_ids(given) == numbered
     untouched = '<text id="figure_1">a "deadbeef" of e6e6e6e6e6e</text>'
     assert numbered_ids(untouched) == untouched

@@ -4,19 +4,18 @@ import numpy as np
 import pytest
 
 from icl_core.artifacts import write_table
-from icl_core.environments.robots import AntConstrained, HalfCheetahConstrained
+from icl_core.environments.robot import AntConstrained, HalfCheetahConstrained
 from icl_core.learning.engine.training import TRAINING_COLUMNS, TRAINING_SCHEMA, log_table
-from icl_core.showing import position_curves, training_curves
-from icl_core.showing.sources import Sources
+from icl_core.measuring.results import Results
+from icl_core.showing.figures import positions, training
+from tests.fake_results import TITLES
+from tests.showing.conftest import texts, titles
 
 ANT, CHEETAH = AntConstrained(), HalfCheetahConstrained()
-ON_POLICY = {"procedure": "lagrangian", "episodes": 20, "lagrangian": {"on_policy": {"steps": 40}}}
-LEARNING = {"constrained_rl": ON_POLICY, "on_policy": {"steps": 100}}
-
-
-def texts(figure):
-    words = [text.get_text() for ax in figure.axes for text in (ax.title, *ax.texts)]
-    return [*words, figure.get_supxlabel()]
+LAGRANGIAN = {"procedure": "lagrangian", "lagrangian": {"on_policy": {"steps": 40}}}
+LEARNING = {"icl": {"constrained_rl": LAGRANGIAN}, "icrl": {"on_policy": {"steps": 100}}}
+SETTINGS = {"halfcheetah": {"learning": LEARNING}}
+WRITTEN = {"icrl": "ICRL", "icl": r"ICL ($\beta=5$)"}
 
 
 def curves(ax):
@@ -30,7 +29,7 @@ def curves(ax):
 def test_a_constraint_of_the_position_is_one_line():
     z = ANT.grid.axes[0].nodes
     runs = np.stack([np.zeros_like(z), np.where(z < 0, 1.0, 0.0)])
-    figure = position_curves.draw_constraints(ANT, {"icrl": runs[:1], "icl": runs})
+    figure = positions.draw_constraints(ANT, {"icrl": runs[:1], "icl": runs}, WRITTEN)
     true, icrl, icl = (curves(ax)[0] for ax in figure.axes)
     assert all(len(curves(ax)) == 1 for ax in figure.axes) and not figure.legends
     x, c = true.get_data()
@@ -41,15 +40,14 @@ def test_a_constraint_of_the_position_is_one_line():
     assert "CMSE 0.406 ± 0.000" in texts(figure)
     errors = np.array([41, np.sum((z > -0.999) & (z < 0))]) / 101
     assert f"CMSE {errors.mean():.3f} ± {errors.std():.3f}" in texts(figure)
-    titles = [ax.get_title().strip() for ax in figure.axes]
-    assert titles == ["True constraint fn.", "ICRL", r"ICL ($\beta=5$)"]
+    assert titles(figure) == ["True constraint fn.", "ICRL", r"ICL ($\beta=5$)"]
 
 
 def test_accruals_over_the_position_add_up_to_all_visits():
     expert = np.zeros(101, int)
     expert[50:60] = 7
     runs = np.stack([np.roll(expert, 2), 3 * np.roll(expert, -4)])
-    figure = position_curves.draw_accruals(CHEETAH, expert, {"icl": runs})
+    figure = positions.draw_accruals(CHEETAH, expert, {"icl": runs}, WRITTEN)
     of_expert, of_icl = (curves(ax)[0] for ax in figure.axes)
     assert of_expert.get_ydata().sum() == pytest.approx(100)
     assert of_expert.get_xdata()[of_expert.get_ydata() > 0].min() == pytest.approx(0)
@@ -76,7 +74,7 @@ def of_rollouts(first, rollouts, seeds):
 
 
 @pytest.fixture
-def sources(tmp_path):
+def results(tmp_path):
     """ICRL with two groups of seeds; ICL, of which a seed stops after the first iteration."""
     runs = tmp_path / "runs" / "halfcheetah"
     icl = runs / "icl" / "seeds-1-2"
@@ -90,15 +88,13 @@ def sources(tmp_path):
     for folder, table in tables.items():
         write_table(folder / "training.parquet", table, {})
     paths = tuple(str(path) for path in tmp_path.rglob("*.parquet"))
-    return Sources(
-        "quick", {"halfcheetah": CHEETAH}, paths, {"halfcheetah": {"learning": LEARNING}}
-    )
+    return Results("quick", {"halfcheetah": CHEETAH}, paths, TITLES, SETTINGS)
 
 
-def test_training_is_drawn_over_the_steps_taken(sources):
-    figure = training_curves.training_figure(sources, ("halfcheetah",))
+def test_training_is_drawn_over_the_steps_taken(results):
+    figure = training.training_figure(results, ("halfcheetah",))
     beta = r"ICL ($\beta=15$)"
-    assert [ax.get_title().strip() for ax in figure.axes] == ["ICRL", "ICRL", beta, beta]
+    assert titles(figure) == ["ICRL", "ICRL", beta, beta]
     (icrl,) = curves(figure.axes[0])
     np.testing.assert_array_equal(icrl.get_xdata(), [200, 400, 600, 800])  # where episodes ended
     np.testing.assert_allclose(icrl.get_ydata(), np.mean([11, 11.1, 13]) + 2 * np.arange(4))
@@ -112,8 +108,8 @@ def test_training_is_drawn_over_the_steps_taken(sources):
     assert "scale: quick; ICRL 3 seeds, ICL 2 seeds" in figure.get_supxlabel()
 
 
-def test_costs_share_a_scale_and_only_icl_has_a_threshold(sources):
-    figure = training_curves.training_figure(sources, ("halfcheetah",))
+def test_costs_share_a_scale_and_only_icl_has_a_threshold(results):
+    figure = training.training_figure(results, ("halfcheetah",))
     of_icrl, of_icl = figure.axes[1], figure.axes[3]
     assert of_icrl.get_ylim() == of_icl.get_ylim()
     assert of_icl.get_ylim()[0] < 0 < 606 < of_icl.get_ylim()[1]
@@ -121,38 +117,37 @@ def test_costs_share_a_scale_and_only_icl_has_a_threshold(sources):
     assert not [line for line in of_icrl.lines if list(line.get_ydata()) == [15, 15]]
 
 
-def test_what_is_missing_is_told(sources):
-    kept = tuple(path for path in sources.paths if "icrl" not in path and "final" not in path)
-    some = Sources("quick", sources.worlds, kept, sources.settings)
-    figure = training_curves.training_figure(some, ("halfcheetah",))
+def test_what_was_not_run_is_said(results):
+    kept = tuple(path for path in results.paths if "icrl" not in path and "final" not in path)
+    some = Results("quick", results.worlds, kept, TITLES, SETTINGS)
+    figure = training.training_figure(some, ("halfcheetah",))
     assert texts(figure).count("not run") == 2
     assert figure.axes[2].get_xlim() == (0, 320)
-    none = Sources("quick", sources.worlds, (), sources.settings)
-    assert texts(training_curves.training_figure(none, ("halfcheetah",))).count("not run") == 4
+    none = Results("quick", results.worlds, (), TITLES, SETTINGS)
+    assert texts(training.training_figure(none, ("halfcheetah",))).count("not run") == 4
 
 
 def test_where_no_episode_ended_there_is_no_curve(tmp_path):
     nothing = np.full((3, 1), np.nan)
     path = tmp_path / "runs/halfcheetah/icrl/seeds-1-1/final/training.parquet"
     write_table(path, log([1], nothing, nothing), {})
-    sources = Sources(
-        "smoke", {"halfcheetah": CHEETAH}, (str(path),), {"halfcheetah": {"learning": LEARNING}}
-    )
-    figure = training_curves.training_figure(sources, ("halfcheetah",))
+    results = Results("smoke", {"halfcheetah": CHEETAH}, (str(path),), TITLES, SETTINGS)
+    figure = training.training_figure(results, ("halfcheetah",))
     assert texts(figure).count("no episode ended") == 2
 
 
-def test_an_iteration_in_which_all_seeds_had_stopped_takes_no_steps(sources, tmp_path):
+def test_an_iteration_in_which_all_seeds_had_stopped_takes_no_steps(results, tmp_path):
     empty = tmp_path / "runs/halfcheetah/icl/seeds-1-2/iteration-02/training.parquet"
     write_table(empty, TRAINING_SCHEMA.empty_table(), {})
-    parts = training_curves.parts_of_training(sources, "halfcheetah", "icl")
+    parts = training.parts_of_training(results, "halfcheetah", "icl")
     assert [np.nanmax(part["return"]) for part in parts] == pytest.approx([103.1, 303])
 
 
 def test_steps_behind_a_row_of_the_log():
-    assert training_curves.steps_of_rollout(LEARNING, CHEETAH) == {"icrl": 100, "icl": 40}
-    penalty = {**LEARNING, "constrained_rl": {**ON_POLICY, "procedure": "penalty"}}
-    assert training_curves.steps_of_rollout(penalty, CHEETAH)["icl"] == 20 * 1000
+    assert training.steps_of_rollout(LEARNING, CHEETAH) == {"icrl": 100, "icl": 40}
+    penalty = {"procedure": "penalty", "penalty": {"episodes": 20}}
+    found = training.steps_of_rollout({"icl": {"constrained_rl": penalty}}, CHEETAH)
+    assert found == {"icl": 20 * 1000}
 
 
 def test_spread_over_seeds_equals_a_loop():
@@ -162,7 +157,7 @@ def test_spread_over_seeds_equals_a_loop():
     values[2] = np.nan
     table = log([1, 2, 3, 4], values, values)
     columns = {name: table[name].to_numpy() for name in table.column_names}
-    epochs, spread = training_curves.over_seeds(columns, "return")
+    epochs, spread = training.over_seeds(columns, "return")
     assert epochs.tolist() == [epoch for epoch in range(1, 7) if epoch != 3]
     for epoch, found in zip(epochs, spread.T, strict=True):
         known = [value for value in values[epoch - 1] if value == value]

@@ -5,15 +5,18 @@ import csv
 import numpy as np
 import pytest
 
+from icl_core.measuring.results import Results
 from icl_core.measuring.statistics import Cell
-from icl_core.showing import interval_table
-from icl_core.showing.catalogue import CATALOGUE
-from icl_core.showing.catalogue.item import SYNTHETIC
-from icl_core.showing.paper_values import PAPER
-from icl_core.showing.results_table import build
-from icl_core.showing.save import save_table
-from icl_core.showing.show import show
-from tests.showing.synthetic_results import make_results
+from icl_core.showing.paper import PAPER
+from icl_core.showing.save import save_table, show
+from icl_core.showing.tables import intervals
+from icl_core.showing.tables.results import build
+from tests.fake_results import TITLES
+from tests.showing.conftest import ITEMS
+from tests.worlds import SYNTHETIC
+
+RUN = Results("quick", {}, (), TITLES)
+COLUMNS = {name: name for name in SYNTHETIC}
 
 CELLS = {
     ("gridworld-a", "icl"): Cell(1 / 3, 0.1 + 0.2, (1, 2)),
@@ -33,7 +36,7 @@ def lines(markdown):
 
 
 def test_csv_reads_back_to_the_same_bits(tmp_path):
-    save_table(build("cmse", CELLS, SYNTHETIC, "quick"), tmp_path / "t.csv", tmp_path / "t.md")
+    save_table(build(RUN, "cmse", CELLS, COLUMNS), tmp_path / "t.csv", tmp_path / "t.md")
     rows = read(tmp_path / "t.csv")
     assert float(rows["icl", "gridworld-a"]["mean"]) == 1 / 3
     assert float(rows["icl", "gridworld-a"]["std"]) == 0.1 + 0.2
@@ -44,7 +47,7 @@ def test_csv_reads_back_to_the_same_bits(tmp_path):
 
 
 def test_methods_that_were_not_run_stand_with_the_papers_value_only(tmp_path):
-    table = build("cmse", CELLS, SYNTHETIC, "quick")
+    table = build(RUN, "cmse", CELLS, COLUMNS)
     save_table(table, tmp_path / "t.csv")
     assert read(tmp_path / "t.csv")["icrl", "gridworld-a"]["mean"] == ""
     found = lines(table.markdown)
@@ -54,7 +57,7 @@ def test_methods_that_were_not_run_stand_with_the_papers_value_only(tmp_path):
 
 
 def test_markdown_cells():
-    found = lines(build("cmse", CELLS, SYNTHETIC, "quick").markdown)
+    found = lines(build(RUN, "cmse", CELLS, COLUMNS).markdown)
     ours = found["ICL", "ours, 2 seeds"]
     # Worse than the paper, undefined, as good as the paper, not run.
     assert ours == ["0.333 ± 0.300", "undefined", "**0.020 ± 0.000**", "-"]
@@ -62,9 +65,13 @@ def test_markdown_cells():
 
 def test_a_method_and_an_experiment_that_the_paper_does_not_have():
     cells = {("mine", "new"): Cell(1.0, 0.5, (1,)), **CELLS}
-    found = lines(build("nad", cells, (*SYNTHETIC, "mine"), "smoke").markdown)
-    assert found["new", "ours, 1 seed"] == ["-", "-", "-", "-", "1.000 ± 0.500"]
+    run = Results("smoke", {}, (), {**TITLES, "new": "New method"})
+    table = build(run, "nad", cells, {**COLUMNS, "mine": "My world"})
+    found = lines(table.markdown)
+    assert found["Algorithm", "From"][-1] == "My world"
+    assert found["New method", "ours, 1 seed"] == ["-", "-", "-", "-", "1.000 ± 0.500"]
     assert found["ICL", "paper"][-1] == "-"
+    assert table.rows[-1][:2] == ("new", "mine")  # behind the paper's methods
 
 
 def test_intervals_hold_the_seeds_middle():
@@ -74,40 +81,40 @@ def test_intervals_hold_the_seeds_middle():
         for method, shift in (("icl", 0.0), ("icrl", 10.0))
     }
     values["gridworld-a", "new"] = {1: float("nan"), 2: 1.0}
-    table = interval_table.build("nad", values, SYNTHETIC, "paper")
+    table = intervals.build(RUN, "nad", values, SYNTHETIC)
     rows = {row[:2]: row[3:] for row in table.rows}
     assert rows["icl", "gridworld-a"][0] == rows["icl", "all"][0] == 3.0
     assert rows["icrl", "all"][0] == 13.0
     for iqm, low, high, _ in (rows[key] for key in rows if key[0] != "new"):
         assert low < iqm < high
-    # seeds of four environments tell more than those of one
+    # seeds of four environments say more than those of one
     assert np.ptp(rows["icl", "all"][1:3]) < np.ptp(rows["icl", "gridworld-a"][1:3])
     assert ("new", "all") not in rows
     assert "| new | undefined | - | - | - | - |" in table.markdown
     assert table.markdown.index("ICRL") < table.markdown.index("| ICL")
     # a cell does not depend on which others are shown
-    alone = interval_table.build("nad", values, SYNTHETIC[:1], "paper")
+    alone = intervals.build(RUN, "nad", values, SYNTHETIC[:1])
     assert alone.rows[0] == next(row for row in table.rows if row[:2] == alone.rows[0][:2])
 
 
 @pytest.mark.parametrize("name", ["table-01b-cmse-intervals", "table-02b-nad-intervals"])
-def test_interval_tables_from_results(name, tmp_path):
-    sources = make_results(tmp_path / "results", methods=("icl", "icrl"))
+def test_interval_tables_from_results(name, results, tmp_path):
     outputs = [tmp_path / name for name in ("t.csv", "t.md")]
-    show(CATALOGUE[name], sources, outputs)
+    show(ITEMS[name], results, outputs)
     rows = read(outputs[0])
-    assert set(rows) == {(m, e) for m in ("icl", "icrl") for e in (*SYNTHETIC, "all")}
+    assert set(rows) == {(m, e) for m in TITLES for e in (*SYNTHETIC, "all")}
+    assert "| Algorithm | Gridworld (A) | " in outputs[1].read_text()
     assert {row["metric"] for row in rows.values()} == {name.split("-")[2]}
 
 
 @pytest.mark.parametrize("name", ["table-01-cmse", "table-02-nad"])
-def test_tables_from_results(name, tmp_path):
-    sources = make_results(tmp_path / "results")
+def test_tables_from_results(name, results, tmp_path):
     outputs = [tmp_path / name for name in ("t.csv", "t.md")]
-    show(CATALOGUE[name], sources, outputs)
+    show(ITEMS[name], results, outputs)
     rows = read(outputs[0])
+    assert "| Algorithm | From | Gridworld (A) | " in outputs[1].read_text()
     assert {row["metric"] for row in rows.values()} == {name.split("-")[-1]}
-    assert all(rows["icl", experiment]["seeds"] == "2" for experiment in SYNTHETIC)
+    assert all(rows["icl", experiment]["seeds"] == "3" for experiment in SYNTHETIC)
 
 
 def test_the_papers_values_are_complete():

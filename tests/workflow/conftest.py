@@ -14,6 +14,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+from tests.golden import KERNELS
+
 ROOT = Path(__file__).parents[2]
 PARTS = ("Snakefile", "config.yaml", "docs/claims.yaml", "icl_core", "profiles", "workflow")
 
@@ -21,7 +23,7 @@ PARTS = ("Snakefile", "config.yaml", "docs/claims.yaml", "icl_core", "profiles",
 def cut_down(config: dict) -> dict:
     """The configuration with fewer experiments of the same kinds, in place: a job costs seconds.
 
-    Every rule still runs and every item of the catalogue is still made (test_shape sees to it):
+    Every rule still runs and every item is still made (test_shape sees to it):
     of a variant one experiment is kept (of a threshold one on each gridworld, for each has a
     figure), of slips and thresholds one each, and the baselines learn on one synthetic environment,
     one of the recorded ones and one robot.
@@ -38,8 +40,8 @@ def cut_down(config: dict) -> dict:
         del config["variants"][name]
     for name, variant in config["variants"].items():
         variant["of"] = variant["of"][: 2 if name == "beta-299" else 1]
-    config["architectures"]["environments"] = ["gridworld-a"]
-    once = {"learning": {"icl": {"iterations": 1}}}
+    config["true_fits"]["environments"] = ["gridworld-a"]
+    once = {"learning": {"icl": {"loop": {"iterations": 1}}}}
     short = ("gridworld-b", "cartpole-mid", "highd", "exid", "ant", "halfcheetah")
     short += ("gridworld-a-slip-10", "gridworld-a-beta-299", "gridworld-b-beta-299")
     config["scales"]["smoke"]["experiments"] = {name: once for name in short}
@@ -115,8 +117,9 @@ class Checkout:
 
 
 def environment() -> dict[str, str]:
-    """The environment without what this test process was started with."""
-    return {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "SNAKEMAKE_PROFILE")}
+    """The environment without what this test process was started with, on fixed kernels."""
+    own = {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "SNAKEMAKE_PROFILE")}
+    return own | KERNELS
 
 
 def check_out(target: Path) -> Checkout:

@@ -5,15 +5,15 @@ import os
 import pytest
 
 from workflow.lib import forecast
-from workflow.lib.forecast import Forecast, expected, kind_of, planned, read_times, record, told
+from workflow.lib.forecast import Forecast, duration, expected, kind_of, planned, read_times, record
 
 DRY_RUN = """
 [Mon Nov 16 06:50:23 2026]
-rule adjust:
+rule icl_adjust:
     input: a, b
     output: c
     jobid: 3
-    benchmark: results/paper/benchmarks/adjust/gridworld-a/seeds-1-5/iteration-03.tsv
+    benchmark: results/paper/benchmarks/icl_adjust/gridworld-a/icl/seeds-1-5/iteration-03.tsv
     reason: Missing output files
 localrule all:
     input: c
@@ -24,7 +24,7 @@ rule figure:
 
 def test_jobs_are_read_from_a_dry_run():
     assert [kind_of(job) for job in planned(DRY_RUN)] == [
-        "adjust/gridworld-a",
+        "icl_adjust/gridworld-a/icl",
         "figure/figure-16-constraint-gridworld-a",
     ]
 
@@ -39,15 +39,16 @@ def test_jobs_of_the_real_workflow_are_found(checkout):
 @pytest.mark.parametrize(
     ("job", "seconds"),
     [
-        ("adjust/gridworld-a/seeds-1-5/iteration-02", 10),
-        ("adjust/gridworld-a-slip-10/seeds-1-5/iteration-02", 10),  # a variant: as the original
-        ("adjust/gridworld-a-beta-299/seeds-1-5/iteration-02", 70),
-        ("adjust/ant/seeds-1-5/iteration-02", 40),  # the mean of the rule
+        ("learn/grid/icl/seeds-1-5/iteration-02", 10),
+        ("learn/grid-slip-10/icl/seeds-1-5/iteration-02", 10),  # a variant: as the original
+        ("learn/grid-beta-299/icl/seeds-1_3_5/iteration-02", 70),
+        ("learn/ant/icl/seeds-1-5/iteration-02", 30),  # the mean of the rule
+        ("learn/grid-slip-10/icrl/seeds-1-5", 10),  # another method is no original
         ("wonder/ant/seeds-1-5", forecast.UNKNOWN),
     ],
 )
 def test_what_is_not_known_is_guessed_from_what_is_like_it(job, seconds):
-    times = {"adjust/gridworld-a": 10.0, "adjust/gridworld-a-beta-299": 70.0, "icrl/ant": 5.0}
+    times = {"learn/grid/icl": 10.0, "learn/grid-beta-299/icl": 70.0, "learn/grid/icrl": 10.0}
     path = f"results/paper/benchmarks/{job}.tsv"
     assert expected([path], times) == {path: seconds}
 
@@ -64,7 +65,7 @@ def test_what_is_recorded_is_read_again(tmp_path):
     assert read_times("quick", table) == {"adjust/a": 1.0}
 
 
-def test_the_pace_of_the_run_tells_what_is_left(tmp_path):
+def test_the_pace_of_the_run_says_what_is_left(tmp_path):
     jobs = {str(tmp_path / name): 600.0 for name in ("a", "b", "c", "d")}
     one = Forecast(jobs, 2, started=1000.0)
     assert one.before() == "4 jobs, about 40 min of CPU time: 20 min on 2 idle cores"
@@ -80,10 +81,10 @@ def test_the_pace_of_the_run_tells_what_is_left(tmp_path):
     ("seconds", "text"), [(40, "40 s"), (89, "89 s"), (95, "2 min"), (4800, "1 h 20 min")]
 )
 def test_durations(seconds, text):
-    assert told(seconds) == text
+    assert duration(seconds) == text
 
 
-def test_a_run_tells_before_and_passes_on_the_exit_code(tmp_path, monkeypatch, capfd):
+def test_a_run_says_its_length_before_and_passes_on_the_exit_code(tmp_path, monkeypatch, capfd):
     """With a stand-in for Snakemake that lists two jobs, and then fails."""
     stand_in = tmp_path / "snakemake.py"
     stand_in.write_text(
@@ -98,6 +99,6 @@ def test_a_run_tells_before_and_passes_on_the_exit_code(tmp_path, monkeypatch, c
     assert out == "at work all\n"
 
 
-def test_wrong_arguments_are_told_what_there_is(capsys):
+def test_wrong_arguments_get_the_usage(capsys):
     assert forecast.main(["run", "paper", "many"]) == 2
     assert "forecast run SCALE CORES" in capsys.readouterr().err

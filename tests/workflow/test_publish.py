@@ -15,10 +15,9 @@ from PIL import Image
 from icl_core.artifacts import SIMULATED, SOURCE, write_table, write_tensors
 from icl_core.code_digest import code_digest
 from icl_core.errors import InputError
-from icl_core.measuring.claims.telling import as_markdown
-from icl_core.measuring.metrics import metric_rows
-from icl_core.showing.catalogue import CATALOGUE
-from icl_core.showing.page.items import caption_text
+from icl_core.layout import path
+from icl_core.measuring.claims.evaluate import as_markdown
+from icl_core.showing.item import read_items
 from tests.showing.page.made_up import claims, make_results
 from workflow.lib import publish
 from workflow.lib.publishing import making
@@ -33,11 +32,11 @@ FIGURES = {"01", "03", "04", "12", "16", "17", "20", "21"}
 
 def learn(root, experiment, method, provenance=None):
     """What a finished run leaves, as far as publishing reads it."""
-    folder = root / "results/quick/runs" / experiment / method / "seeds-1-2"
-    told = provenance or {"code": "0ld", "seeds": [1, 2], "packages": {"numpy": "1.0"}}
-    table = metric_rows(experiment, experiment, method, "nad", [1, 2], [0.1, 0.2], 4, True)
-    write_table(folder / "metrics.parquet", table, told)
-    write_tensors(folder / "final/constraint.safetensors", {"a": np.zeros(1)}, told)
+    run = {"experiment": experiment, "method": method, "group": "1-2"}
+    made = provenance or {"code": "0ld", "seeds": [1, 2], "packages": {"numpy": "1.0"}}
+    results = root / "results/quick"
+    write_table(results / path("run_metrics", **run), pa.table({"value": [0.1]}), made)
+    write_tensors(results / path("constraint", **run), {"a": np.zeros(1)}, made)
 
 
 @pytest.fixture
@@ -102,9 +101,8 @@ def test_the_page_shows_everything_and_says_what_is_missing_and_why(root):
     links = re.findall(r"\]\(([^)#]+)\)", text)
     assert set(links) <= set(files)
     assert {name for name in files if "/" in name} <= set(links)
-    for name in ("table-01-cmse", "figure-16-constraint-gridworld-a"):
-        item = CATALOGUE[name]
-        assert caption_text(ROOT / "workflow/report" / item.caption) in text
+    for item in (item for item in read_items() if item.id in ("table-01", "figure-16")):
+        assert item.caption in text
         assert (
             f"`snakemake --cores 1 --config scale=quick -- results/quick/{item.outputs[0]}`" in text
         )
@@ -147,7 +145,7 @@ def test_equal_results_give_equal_bytes_and_leftovers_go(root):
     assert not (folder / "old").exists()
 
 
-def test_without_a_run_one_sentence_is_told(tmp_path, root):
+def test_without_a_run_there_is_one_sentence(tmp_path, root):
     with pytest.raises(InputError, match="expected at least one finished run"):
         publish.publish(tmp_path, "paper", tmp_path / "docs")
     (root / "results/quick/claims.md").unlink()
@@ -196,18 +194,20 @@ def test_the_commit_is_that_of_the_code(tmp_path):
 def test_only_what_is_finished_is_planned(checkout):
     """A dry run over empty files: ICL on Gridworld (A) is finished, and its demonstrations are."""
     results = checkout.path / "results/smoke"
-    run = "runs/gridworld-a/icl/seeds-1-2"
-    one = ("constraint.safetensors", "policy.safetensors", "adjustment.parquet")
-    files = [f"{run}/iteration-{i:02d}/{name}" for i in range(3) for name in one]
-    final = ("constraint.safetensors", "rollouts.parquet", "training.parquet")
-    files += [f"{run}/metrics.parquet", *(f"{run}/final/{name}" for name in final)]
-    files += [f"demonstrations/gridworld-a/{n}.parquet" for n in ("training", "trajectories")]
-    rules = ("density", "initial_constraint", "conclude")
-    files += [f"benchmarks/{rule}/gridworld-a/seeds-1-2.tsv" for rule in rules]
+    run = {"experiment": "gridworld-a", "method": "icl", "group": "1-2"}
+    done = ("constraint", "policy", "training", "rollouts", "run_metrics")
+    each = ("iteration_constraint", "iteration_policy", "iteration_training", "adjustment")
+    files = [path(kind, **run) for kind in done]
+    files += [path(kind, **run, iteration=f"{i:02d}") for i in range(3) for kind in each]
     files += [
-        f"benchmarks/{rule}/gridworld-a/seeds-1-2/iteration-{i:02d}.tsv"
-        for rule in ("constrained_rl", "adjust")
-        for i in (1, 2)
+        path(kind, experiment="gridworld-a") for kind in ("expert_training", "demonstrations")
+    ]
+    rules = ("icl_density", "icl_initial_constraint", "icl_select")
+    files += [path("job_time", rule=rule, **run) for rule in rules]
+    files += [
+        path("iteration_time", rule=rule, **run, iteration=iteration)
+        for rule in ("icl_policy", "icl_adjust")
+        for iteration in ("01", "02")
     ]
     for name in files:
         (results / name).parent.mkdir(parents=True, exist_ok=True)

@@ -8,19 +8,18 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from icl_core.demonstrations.recordings import (
-    MARK,
-    exid_format,
-    exid_reader,
-    highd_format,
-    highd_reader,
-)
+from icl_core.demonstrations.recordings.exid import format as exid_format
+from icl_core.demonstrations.recordings.exid import reader as exid_reader
+from icl_core.demonstrations.recordings.highd import format as highd_format
+from icl_core.demonstrations.recordings.highd import reader as highd_reader
+from icl_core.demonstrations.recordings.tracks import MARK
 
 ROOT = Path(__file__).parents[2]
 
 
 def with_own_recordings(checkout, name, folder):
-    checkout.configure(lambda config: config["environments"][name].update(recordings=folder))
+    own = {name: {"recordings": folder}}
+    checkout.configure(lambda config: config.update(environments=own))
 
 
 @pytest.mark.parametrize("name", ["highd", "exid"])
@@ -30,9 +29,7 @@ def test_own_recordings_take_the_simulations_place(finished, checkout, name):
     shutil.copytree(simulated / "csv", checkout.path / "mine", ignore=shutil.ignore_patterns(MARK))
     with_own_recordings(checkout, name, "mine")
     jobs = checkout.planned()
-    other = {"highd": "exid", "exid": "highd"}[name]
-    assert f"simulate_{name}" not in jobs
-    assert jobs[f"simulate_{other}"] == jobs[f"read_{name}"] == 1
+    assert (jobs["simulate_recordings"], jobs["read_recordings"]) == (1, 2)
 
     target = f"results/smoke/recordings/{name}/scene.parquet"
     checkout.run(target)

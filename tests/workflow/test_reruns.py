@@ -7,6 +7,8 @@ import time
 
 import pytest
 
+from icl_core.showing import paper
+
 EDIT = "\n\nEDITED = True\n"
 CLAIM = """
 - id: another
@@ -33,22 +35,23 @@ def test_a_second_run_does_nothing_and_soon_knows(editable):
 
 
 def test_an_edited_figure_function_draws_its_figures(editable):
-    editable.append("icl_core/showing/grid_maps.py", EDIT)
+    editable.append("icl_core/showing/maps.py", EDIT)
     assert editable.planned() == {"figure": 9}  # 1, 6 to 9, 16 to 19
 
 
 def test_an_edited_table_function_sets_its_tables(editable):
-    editable.append("icl_core/showing/results_table.py", EDIT)
+    editable.append("icl_core/showing/tables/results.py", EDIT)
     assert editable.planned() == {"table": 6}
 
 
 def test_an_edited_flow_reruns_itself_and_what_follows(editable):
-    editable.append("icl_core/learning/flow.py", EDIT)
+    editable.append("icl_core/learning/engine/density.py", EDIT)
     assert editable.planned() == {
-        "density": 9,
-        "adjust": 21,
-        "constrained_rl": 6,  # the second iterations
-        "conclude": 15,
+        "icl_density": 9,
+        "icl_adjust": 21,
+        "icl_policy": 6,  # the second iterations
+        "icl_select": 15,
+        "rollouts": 15,
         "metrics": 15,
         "collect_metrics": 1,
         "table": 10,  # 1 to 6, 1b, 2b, 2c and the times
@@ -57,17 +60,19 @@ def test_an_edited_flow_reruns_itself_and_what_follows(editable):
 
 
 def test_an_edited_ppo_trains_everything_again(editable):
-    editable.append("icl_core/learning/ppo.py", EDIT)
+    editable.append("icl_core/learning/engine/ppo.py", EDIT)
     jobs = editable.planned()
     assert jobs["expert"] == 7
-    assert jobs["constrained_rl"] == 21
-    assert {"simulate_highd", "read_highd", "highd_scene", "architecture"}.isdisjoint(jobs)
+    assert jobs["icl_policy"] == 21
+    others = {"simulate_recordings", "read_recordings", "make_scene", "true_fit"}
+    assert others.isdisjoint(jobs)
 
 
 def test_an_edited_baseline_reruns_itself_and_what_follows(editable):
-    editable.append("icl_core/learning/icrl.py", EDIT)
+    editable.append("icl_core/learning/methods/icrl/algorithm.py", EDIT)
     assert editable.planned() == {
-        "icrl": 3,
+        "learn": 3,
+        "rollouts": 3,
         "metrics": 3,
         "collect_metrics": 1,
         "table": 9,  # 1 to 6, 1b, 2b and the times
@@ -77,32 +82,66 @@ def test_an_edited_baseline_reruns_itself_and_what_follows(editable):
     }
 
 
+LEARNED = ("icl_density", "icl_policy", "icl_adjust", "icl_select", "learn")
+
+
 def test_an_edited_reader_reads_again_and_simulates_nothing(editable):
-    editable.append("icl_core/demonstrations/recordings/highd_reader.py", EDIT)
+    editable.append("icl_core/demonstrations/recordings/highd/reader.py", EDIT)
     jobs = editable.planned()
-    of_highd = ("read_highd", "highd_scene", "highd_demonstrations", "animation")
-    learned = ("density", "constrained_rl", "adjust", "conclude", "gail_constraint")
-    assert all(jobs[rule] == 1 for rule in (*of_highd, *learned))
-    assert not any(rule in jobs for rule in ("simulate_highd", "read_exid", "expert", "icrl"))
+    of_highd = ("read_recordings", "make_scene", "replay_recordings", "animation")
+    assert all(jobs[rule] == 1 for rule in (*of_highd, *LEARNED))
+    assert not any(rule in jobs for rule in ("simulate_recordings", "expert", "true_fit"))
 
 
 def test_an_edited_world_reruns_its_own_experiments(editable):
-    editable.append("icl_core/environments/highd.py", EDIT)
+    editable.append("icl_core/environments/worlds/highd.py", EDIT)
     jobs = editable.planned()
-    learned = ("density", "constrained_rl", "adjust", "conclude", "gail_constraint")
-    assert all(jobs[rule] == 1 for rule in ("highd_demonstrations", *learned))
-    assert not any(rule in jobs for rule in ("expert", "icrl", "architecture", "read_exid"))
+    assert all(jobs[rule] == 1 for rule in ("replay_recordings", *LEARNED))
+    assert not any(rule in jobs for rule in ("expert", "true_fit", "read_recordings"))
+
+
+def test_more_reported_episodes_train_nothing(editable):
+    editable.configure(
+        lambda config: config["scales"]["smoke"].update(measuring={"report_episodes": 6})
+    )
+    jobs = editable.planned()
+    assert jobs["rollouts"] == jobs["metrics"] == 20
+    assert not any(rule in jobs for rule in (*LEARNED, "expert"))
+
+
+def test_a_moved_module_reruns_nothing(editable):
+    """With all imports of it rewritten, and the order of imports changed by that."""
+    old, new = "icl_core/learning/engine/networks.py", "icl_core/learning/stacked_networks.py"
+    (editable.path / old).rename(editable.path / new)
+    for path in (editable.path / "icl_core").rglob("*.py"):
+        text = path.read_text()
+        moved = text.replace(
+            "icl_core.learning.engine.networks", "icl_core.learning.stacked_networks"
+        )
+        if moved != text:
+            path.write_text(moved)
+    assert editable.planned() == {}
+
+
+def test_error_texts_and_sentences_of_settings_rerun_nothing(editable):
+    editable.edit("icl_core/learning/engine/rollouts.py", "cannot be true in", "must be false in")
+    editable.edit("icl_core/learning/engine/ppo.py", "minibatches per epoch", "updates per epoch")
+    assert editable.planned() == {}
 
 
 @pytest.mark.parametrize(
     ("file", "text"),
     [
-        ("icl_core/learning/flow.py", "\n# a comment\n"),
-        ("icl_core/showing/grid_maps.py", "\n# a comment\n"),
-        ("workflow/scripts/density.py", "\n# a comment\n"),
-        ("icl_core/learning/linear_program.py", EDIT),  # no stage imports it
-        ("icl_core/environments/gym_adapter.py", EDIT),
+        ("icl_core/learning/engine/density.py", "\n# a comment\n"),
+        ("icl_core/showing/maps.py", "\n# a comment\n"),
+        ("workflow/scripts/icl_density.py", "\n# a comment\n"),
+        ("icl_core/learning/linear_program.py", EDIT),  # no job imports it
+        ("icl_core/learning/methods/icl/algorithm.py", EDIT),  # jobs import its steps
+        ("icl_core/environments/gymnasium.py", EDIT),
+        ("icl_core/environments/pictures/synthetic.py", EDIT),
         ("icl_core/progress.py", EDIT),
+        ("icl_core/settings.py", EDIT),
+        ("icl_core/discovery.py", EDIT),
     ],
 )
 def test_what_no_stage_runs_reruns_nothing(editable, file, text):
@@ -124,26 +163,24 @@ def test_a_touch_reruns_nothing(editable):
     assert editable.planned() == {}
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "rules"),
-    [
-        ("dpi: 300", "dpi: 150", {"figure": 29}),
-        ("showing:", "# Another comment.\nshowing:", {}),
-    ],
-)
-def test_a_changed_setting_reruns_who_uses_it(editable, old, new, rules):
-    editable.edit("config.yaml", old, new)
+@pytest.mark.parametrize(("dpi", "rules"), [(150, {"figure": len(paper.FIGURES)}), (300, {})])
+def test_a_changed_setting_reruns_who_uses_it(editable, dpi, rules):
+    editable.configure(lambda config: config.update(showing={"dpi": dpi}))
     assert editable.planned() == rules
 
 
 def test_an_edited_caption_gives_a_new_page(editable):
-    editable.append("workflow/report/figure-16.rst", "\nMore words.\n")
+    editable.edit(
+        "icl_core/showing/figures/gridworlds.py", '"caption": "', '"caption": "More words. '
+    )
     done = editable.snakemake("--dry-run", "--quiet", "rules")
     assert "report_page" in done.stdout + done.stderr
     assert editable.planned() == {}
 
 
-@pytest.mark.parametrize("file", ["docs/claims.yaml", "icl_core/measuring/claims/on_metrics.py"])
+@pytest.mark.parametrize(
+    "file", ["docs/claims.yaml", "icl_core/measuring/claims/checks/metrics.py"]
+)
 def test_an_edited_claim_gives_new_verdicts(editable, file):
     comment = EDIT if file.endswith(".py") else CLAIM
     editable.append(file, comment)

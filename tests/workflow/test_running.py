@@ -1,11 +1,16 @@
 """Runs: the same twice, through a kill, and with files that are wrong."""
 
+import ast
+import json
 import os
 import signal
 import time
 
 import pyarrow.parquet as pq
 import pytest
+
+from icl_core.code_digest import WITHOUT_EFFECT
+from tests.golden import GOLDEN, digests
 
 RUNS = [f"results/smoke/runs/{name}/icl/seeds-1-2" for name in ("gridworld-a", "cartpole-mr")]
 TARGETS = [f"{run}/metrics.parquet" for run in RUNS]
@@ -35,24 +40,25 @@ def test_a_killed_run_goes_on_and_ends_with_the_same_bytes(finished, checkout):
         for path in (checkout.path / place).rglob("*")
         if path.suffix in (".parquet", ".safetensors")
     ]
-    assert len(artifacts) == 2 * (3 + 1 + 1 + 4 * 2 + 4 + 1)
+    assert len(artifacts) == 2 * (3 + 1 + 1 + 4 * 2 + 3 + 2)
     for path in artifacts:
         assert (checkout.path / path).read_bytes() == (finished.path / path).read_bytes(), path
     left = [path for path in (checkout.path / "results").rglob("*") if ".partial" in path.name]
     assert left == []
 
 
-LONGER = {"gail_constraint": {"total_steps": 60_000}, "icrl": {"iterations": 100}}
+LONGER = {"gail-constraint": {"total_steps": 60_000}, "icrl": {"iterations": 100}}
 
 
 @pytest.mark.parametrize("method", ["gail-constraint", "icrl"])
 def test_a_killed_baseline_goes_on_from_its_saved_state(checkout, tmp_path, method):
-    rule = method.replace("-", "_")
-    checkout.configure(lambda c: c["scales"]["smoke"]["learning"][rule].update(LONGER[rule]))
-    checkout.edit("icl_core/learning/resume.py", "seconds: float = 60.0", "seconds: float = 0.0")
+    longer = {method: LONGER[method]}
+    checkout.configure(lambda c: c["scales"]["smoke"].update(learning=longer))
+    training = "icl_core/learning/engine/training.py"
+    checkout.edit(training, "seconds: float = 60.0", "seconds: float = 0.0")
     uninterrupted = checkout.copy(tmp_path / "uninterrupted")
     final = f"results/smoke/runs/gridworld-b/{method}/seeds-1-2/final"
-    target, unfinished = f"{final}/policy.safetensors", f"{final}/unfinished.safetensors"
+    target, unfinished = f"{final}/policy.safetensors", f"{final}/checkpoint.safetensors"
     with checkout.start(target) as process:
         until(lambda: (checkout.path / unfinished).exists() or process.poll() is not None)
         os.killpg(process.pid, signal.SIGKILL)
@@ -62,16 +68,18 @@ def test_a_killed_baseline_goes_on_from_its_saved_state(checkout, tmp_path, meth
     checkout.run(target)
     uninterrupted.run(target)
 
-    log = (checkout.path / f"results/smoke/logs/{rule}/gridworld-b/seeds-1-2.log").read_text()
+    log = (
+        checkout.path / f"results/smoke/logs/learn/gridworld-b/{method}/seeds-1-2.log"
+    ).read_text()
     assert int(log.split("/")[0].split()[-1]) > 1  # the first line: rollouts that were done
     names = {path.name for path in (checkout.path / final).iterdir()}
-    assert len(names) == 4
+    assert len(names) == 3
     for name in names:
         ours, theirs = ((c.path / final / name).read_bytes() for c in (checkout, uninterrupted))
         assert ours == theirs, name
 
 
-def test_a_truncated_artifact_is_told_in_one_line(editable):
+def test_a_truncated_artifact_is_one_line(editable):
     density = editable.path / RUNS[0] / "density.safetensors"
     density.write_bytes(density.read_bytes()[:-10])
     target = f"{RUNS[0]}/iteration-01/constraint.safetensors"
@@ -80,7 +88,7 @@ def test_a_truncated_artifact_is_told_in_one_line(editable):
     assert "Traceback" not in done.stderr
     (line,) = {line for line in done.stderr.splitlines() if line.startswith("error:")}
     assert f"{RUNS[0]}/density.safetensors: expected a complete safetensors file" in line
-    log = editable.path / "results/smoke/logs/adjust/gridworld-a/seeds-1-2/iteration-01.log"
+    log = editable.path / "results/smoke/logs/icl_adjust/gridworld-a/icl/seeds-1-2/iteration-01.log"
     assert log.read_text() == f"{line}\n"
     assert not (editable.path / target).exists()
 
@@ -117,3 +125,34 @@ def test_wrong_demonstrations_stop_the_run_before_it_starts(checkout, own):
     assert "mine.parquet" in line
     assert "step 0" in line
     assert not (checkout.path / "results").exists()
+
+
+def test_the_numbers_are_those_of_the_golden_run(finished):
+    """A change of numbers is a commit of its own that says why (tests/golden.py)."""
+    found = digests(finished.path / "results/smoke")
+    golden = json.loads(GOLDEN.read_text())
+    assert found.keys() == golden.keys()
+    assert [path for path in golden if found[path] != golden[path]] == []
+
+
+def test_a_digest_covers_every_module_that_its_job_has_run(finished):
+    """So no edit can go unnoticed."""
+    results = finished.path / "results/smoke"
+    records = sorted(results.rglob("*.modules.json"))
+    assert len(records) > 190
+    for path in records:
+        record = json.loads(path.read_text())
+        covered = json.loads((results / f"code/{record['code']}.json").read_text())
+        loaded = {place(name, finished.path) for name in record["modules"]} - {None}
+        without_effect = {place(name, finished.path) for name in WITHOUT_EFFECT}
+        assert loaded - without_effect <= covered.keys(), path
+
+
+def place(module, root):
+    """The file of a module under a root; None for packages whose `__init__` runs nothing."""
+    base = root.joinpath(*module.split("."))
+    if base.is_dir():
+        init = base / "__init__.py"
+        runs = init.is_file() and len(ast.parse(init.read_text()).body) > 1
+        return init.relative_to(root).as_posix() if runs else None
+    return base.with_suffix(".py").relative_to(root).as_posix()

@@ -10,7 +10,7 @@ from icl_core.demonstrations.files import write_demonstrations
 from icl_core.demonstrations.trajectories import Trajectories
 from icl_core.environments import make_world
 from workflow.lib.stage import Stage
-from workflow.scripts import density
+from workflow.scripts import icl_density as density
 
 
 def drives(rng, episodes=4, steps=16):
@@ -23,7 +23,7 @@ def drives(rng, episodes=4, steps=16):
 
 
 @pytest.mark.parametrize(("normal", "warned"), [(-50.0, True), (50.0, False), (-np.inf, False)])
-def test_a_density_worse_than_a_normal_one_is_told(tmp_path, capsys, monkeypatch, normal, warned):
+def test_a_density_worse_than_a_normal_one_is_said(tmp_path, capsys, monkeypatch, normal, warned):
     monkeypatch.setattr(density, "normal_surprise", lambda *_: normal)
     demonstrations = tmp_path / "trajectories.parquet"
     write_demonstrations(
@@ -39,7 +39,7 @@ def test_a_density_worse_than_a_normal_one_is_told(tmp_path, capsys, monkeypatch
                 "environment": "halfcheetah",
                 "world": {},
                 "seeds": [1],
-                "density": settings | {"hidden": [64, 64]},
+                "learning": {"icl": {"density": settings | {"hidden": [64, 64]}}},
             },
             code="c0de",
         ),
@@ -50,7 +50,7 @@ def test_a_density_worse_than_a_normal_one_is_told(tmp_path, capsys, monkeypatch
     stage.provenance = dict
     density.main(stage)
     assert read_tensors(job.output[0])
-    told = capsys.readouterr().err
+    said = capsys.readouterr().err
     line = "warning: density of halfcheetah, seed 1: expected -log p of at most "
-    assert told.startswith(line) is warned
-    assert (job.log[0].read_text() if warned else "") == told
+    assert said.startswith(line) is warned
+    assert (job.log[0].read_text() if warned else "") == said

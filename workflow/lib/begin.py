@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+import re
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from workflow.lib.configuration import Configuration, resolve
@@ -26,7 +28,7 @@ def begin(config: Mapping, root: Path, main: bool) -> tuple[Plan, Shown]:
 
 
 def check_demonstrations(config: Configuration) -> None:
-    """Read the user's own demonstrations now: a wrong file must stop the run before any training."""
+    """Read the user's own demonstrations now: a wrong file must stop the run before it trains."""
     for one in config.experiments.values():
         # The scene that a recorded world needs is not there yet: there, the job checks the file.
         if one.source == "file" and not one.recorded:
@@ -46,3 +48,20 @@ def check_recordings(plan: Plan) -> None:
 class _Wildcards:
     def __init__(self, environment: str):
         self.environment = environment
+
+
+def one_of(names: Iterable[str]) -> str:
+    """A wildcard constraint that matches these names and no others; nothing if there are none."""
+    return "|".join(map(re.escape, sorted(names))) or "(?!)"
+
+
+def job_environment(root: Path) -> dict[str, str]:
+    """What jobs inherit: the package from here, and one core each: sums in another order would
+    give other last bits.
+    """
+    paths = [str(root), *filter(None, [os.environ.get("PYTHONPATH")])]
+    libraries = ("OMP", "MKL", "OPENBLAS", "NUMEXPR")
+    return {
+        "PYTHONPATH": os.pathsep.join(paths),
+        **{f"{library}_NUM_THREADS": "1" for library in libraries},
+    }

@@ -1,7 +1,9 @@
 """From config.yaml to complete experiments.
 
 `resolve` checks the configuration, lays the chosen scale over it and gives every experiment its
-own complete settings. Pure functions of dictionaries: no files, no Snakemake.
+own complete settings. A sweep or an ablation is an experiment like any other, but for one setting:
+`variants` says it once, and which experiments it is tried on; here this becomes one experiment
+`{experiment}-{variant}` for each. Pure functions of dictionaries: no files, no Snakemake.
 """
 
 from __future__ import annotations
@@ -17,12 +19,11 @@ from icl_core.errors import InputError
 from icl_core.layout import groups_of
 from icl_core.learning.experts import ExpertSettings
 from icl_core.learning.true_fit import TrueFitsSettings
-from icl_core.measuring.settings import MeasuringSettings
+from icl_core.measuring.rollouts import MeasuringSettings
 from icl_core.settings import build, defaults, merge, plain, used
 from icl_core.showing.item import ShowingSettings
 from workflow.lib import sections
-from workflow.lib.sections import Run
-from workflow.lib.variants import check_shared, with_variants
+from workflow.lib.sections import SECTIONS, Run
 
 FULL = "paper"  # the scale at which settings have their own sizes
 EXPERT_AS = "icl"  # the method whose constrained RL also trains experts
@@ -97,7 +98,7 @@ def resolve(config: Mapping) -> Configuration:
     """Check `config`, lay its scale over it and complete its experiments."""
     sections.check_configuration(config)
     overlay = config["scales"][config.get("scale", FULL)]
-    run = build(Run, {key: config[key] for key in Run.__dataclass_fields__ if key in config})
+    run = build(Run, {key: config[key] for key in sections.names_of(Run) if key in config})
     sized = {**plain(run), **overlay}
     written = {name: _expanded(own) for name, own in config["experiments"].items()}
     changes = {name: _expanded(own) for name, own in config.get("variants", {}).items()}
@@ -142,15 +143,15 @@ class _Maker:
 
     def experiment(self, name: str, own: Mapping) -> Experiment:
         """One experiment with all that it does not say itself."""
-        # The scale has the last word: CartPole's own number of epochs is the paper's, not the demo's.
+        # The scale has the last word: CartPole's number of epochs is the paper's, not the demo's.
         last = _expanded(self.overlay.get("experiments", {}).get(name, {}))
         environment = own["environment"]
         world = sections.world_type(environment)
         complete = self.environment(environment)
-        known = {key: complete[key] for key in world.Settings.__dataclass_fields__}
+        known = {key: complete[key] for key in sections.names_of(world.Settings)}
         sections.check(world.Settings, own.get("world", {}), f"experiments.{name}.world")
         methods = tuple(last.get("methods", own["methods"]))
-        learning = {m: self._method(m, name, own, last) for m in {*methods, EXPERT_AS}}
+        learning = {m: self._method(m, name, own, last) for m in sorted({*methods, EXPERT_AS})}
         threshold = self._section("learning", own, last).get("threshold")
         measuring = self._section("measuring", own, last)
         return Experiment(
@@ -206,6 +207,65 @@ def _expanded(experiment: Mapping) -> dict:
     if isinstance(given, str):
         return {**experiment, "demonstrations": {"file": given}}
     return dict(experiment)
+
+
+def with_variants(experiments: Mapping, variants: Mapping) -> dict:
+    """All experiments, those of the variants among them, as if they had been written out.
+
+    `demonstrations` must be mappings in both (not just a path).
+    """
+    found = dict(experiments)
+    for variant, changes in variants.items():
+        for original in changes["of"]:
+            key = f"configuration: key variants.{variant}"
+            if original not in experiments:
+                raise InputError(
+                    f"{key}.of names {original}, which is no experiment; choose from "
+                    f"{', '.join(sorted(experiments))}"
+                )
+            name = f"{original}-{variant}"
+            if name in found:
+                raise InputError(f"{key} would give a second experiment {name}; rename one of them")
+            found[name] = _varied(original, experiments[original], changes)
+    return found
+
+
+def _varied(original: str, settings: Mapping, changes: Mapping) -> dict:
+    changed = {key: changes[key] for key in (*SECTIONS, "world") if key in changes}
+    one = merge(settings, changed, {"methods": changes.get("methods", ["icl"])})
+    if "world" in changes:
+        # What was demonstrated in another world shows nothing here: this one has its own expert.
+        own = {"file": None, **changes.get("demonstrations", {})}
+        one.pop("demonstrations_of", None)
+        return merge(one, {"demonstrations": own})
+    if "demonstrations" in changes:
+        one.pop("demonstrations_of", None)
+        return one
+    return merge({"demonstrations_of": original}, one)
+
+
+def check_shared(experiments: Mapping[str, Experiment]) -> None:
+    """Raise an InputError where an experiment names demonstrations that it cannot use."""
+    for one in experiments.values():
+        if one.demonstrations_of is None:
+            continue
+        key = f"configuration: key experiments.{one.name}.demonstrations_of"
+        other = experiments.get(one.demonstrations_of)
+        if other is None:
+            known = ", ".join(sorted(experiments))
+            raise InputError(
+                f"{key} names {one.demonstrations_of}, which is no experiment; choose from {known}"
+            )
+        if other.demonstrations_of is not None:
+            raise InputError(
+                f"{key} names {other.name}, which has none of its own; "
+                f"name {other.demonstrations_of} instead"
+            )
+        if (one.environment, one.world) != (other.environment, other.world):
+            raise InputError(
+                f"{key}: expected an experiment in the same world as {one.name}, found "
+                f"{other.name} in another one; leave the key out to have an expert trained"
+            )
 
 
 def read_configuration(root: Path, scale: str) -> Configuration:

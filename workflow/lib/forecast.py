@@ -1,6 +1,6 @@
 """How much a run will take, before it starts, and how much is left, while it goes on.
 
-python -m workflow.lib.forecast run SCALE CORES        run `all` and tell
+python -m workflow.lib.forecast run SCALE CORES        run `all`, and say how much is left
 python -m workflow.lib.forecast record SCALE FOLDER... keep the CPU times of finished benchmarks
 
 What jobs took stands in expected_cpu.csv, by rule and experiment, from the benchmark records of
@@ -20,6 +20,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from icl_core.measuring.times import cpu_seconds, records
+from icl_core.tables import counted
 
 EXPECTED = Path(__file__).with_name("expected_cpu.csv")
 UNKNOWN = 10.0  # seconds of a job of which nothing is known
@@ -31,11 +32,11 @@ Times = Mapping[str, float]  # seconds of CPU by kind of job
 def kind_of(benchmark: str) -> str:
     """Rule and experiment of a benchmark file: groups of seeds and iterations are alike.
 
-    >>> kind_of("results/paper/benchmarks/adjust/gridworld-a/seeds-1-5/iteration-03.tsv")
-    'adjust/gridworld-a'
+    >>> kind_of("results/paper/benchmarks/icl_adjust/gridworld-a/icl/seeds-1-5/iteration-03.tsv")
+    'icl_adjust/gridworld-a/icl'
     """
     path = benchmark.partition("benchmarks/")[2].removesuffix(".tsv")
-    return re.sub(r"/(seeds-[\d-]+|iteration-\d+)", "", path)
+    return re.sub(r"/(seeds-[\d_-]+|iteration-\d+)", "", path)
 
 
 def planned(dry_run: str) -> list[str]:
@@ -47,16 +48,28 @@ def expected(jobs: Iterable[str], times: Times) -> dict[str, float]:
     """Seconds of each job: of its kind, of what it is a variant of, of its rule, or a guess."""
     by_rule: dict[str, list[float]] = {}
     for kind, seconds in times.items():
-        by_rule.setdefault(kind.partition("/")[0], []).append(seconds)
+        by_rule.setdefault(_rule(kind), []).append(seconds)
 
     def seconds_of(kind: str) -> float:
-        varied = [known for known in times if kind == known or kind.startswith(f"{known}-")]
+        varied = [known for known in times if kind == known or _is_variant(kind, known)]
         if varied:
             return times[max(varied, key=len)]
-        same = by_rule.get(kind.partition("/")[0], [UNKNOWN])
+        same = by_rule.get(_rule(kind), [UNKNOWN])
         return sum(same) / len(same)
 
     return {job: seconds_of(kind_of(job)) for job in jobs}
+
+
+def _rule(kind: str) -> str:
+    return kind.partition("/")[0]
+
+
+def _is_variant(kind: str, known: str) -> bool:
+    """Whether a job is the same as another, but of a variant of its experiment."""
+    ours, theirs = kind.split("/"), known.split("/")
+    if len(ours) != len(theirs) or len(ours) < 2:
+        return False
+    return ours[1].startswith(f"{theirs[1]}-") and ours[0] == theirs[0] and ours[2:] == theirs[2:]
 
 
 def read_times(scale: str, path: Path = EXPECTED) -> dict[str, float]:
@@ -103,8 +116,8 @@ class Forecast:
         """What will be done."""
         total = sum(self.jobs.values())
         return (
-            f"{len(self.jobs)} jobs, about {told(total)} of CPU time: "
-            f"{told(total / self.cores)} on {self.cores} idle core{'s' if self.cores > 1 else ''}"
+            f"{len(self.jobs)} jobs, about {duration(total)} of CPU time: "
+            f"{duration(total / self.cores)} on {counted(self.cores, 'idle core')}"
         )
 
     def now(self, time_: float) -> str:
@@ -115,8 +128,8 @@ class Forecast:
         elapsed = time_ - self.started
         wall = elapsed * left / taken if taken > 0 else left / self.cores
         return (
-            f"{len(done)} of {len(self.jobs)} jobs done, about {told(left)} of CPU time left; "
-            f"at this pace {told(wall)}"
+            f"{len(done)} of {len(self.jobs)} jobs done, about {duration(left)} of CPU time left; "
+            f"at this pace {duration(wall)}"
         )
 
 
@@ -127,7 +140,7 @@ def _newer(path: str, moment: float) -> bool:
         return False
 
 
-def told(seconds: float) -> str:
+def duration(seconds: float) -> str:
     """ "1 h 20 min", "12 min" or "40 s"."""
     minutes = round(seconds / 60)
     if minutes >= 60:
@@ -147,19 +160,19 @@ def run(scale: str, cores: int) -> int:
     forecast = Forecast(jobs, cores, time.time())
     _say(forecast.before() if jobs else "nothing to be done")
     over = threading.Event()
-    teller = threading.Thread(target=_tell, args=(forecast, over), daemon=True)
-    teller.start()
+    reporter = threading.Thread(target=_report, args=(forecast, over), daemon=True)
+    reporter.start()
     with subprocess.Popen(command) as process:
         while process.poll() is None:
             try:
                 process.wait()
             except KeyboardInterrupt:
-                continue  # Snakemake has been told as well, and ends its jobs
+                continue  # Snakemake has heard it as well, and ends its jobs
     over.set()
     return process.returncode
 
 
-def _tell(forecast: Forecast, over: threading.Event) -> None:
+def _report(forecast: Forecast, over: threading.Event) -> None:
     while not over.wait(MINUTE):
         if forecast.jobs:
             _say(forecast.now(time.time()))

@@ -7,8 +7,6 @@ so the settings of a job are one value.
 
 from __future__ import annotations
 
-import os
-import re
 from collections.abc import Callable, Iterable
 from functools import cached_property
 from pathlib import Path
@@ -73,22 +71,22 @@ class Plan:
         """Those that the rule `learn` trains."""
         return [m for m in self.config.methods if self.jobs_of(m) == ONE_JOB]
 
+    def declared(self, method: str, key: str, default: Any) -> Any:
+        """What a method declares about itself, read without importing it."""
+        return discovery.literal(discovery.module_name(discovery.METHODS, method), key, default)
+
     def jobs_of(self, method: str) -> list[str]:
         """The rules that a method's training goes through."""
-        return discovery.literal(
-            discovery.module_name(discovery.METHODS, method), "JOBS", list(ONE_JOB)
-        )
+        return self.declared(method, "JOBS", ONE_JOB)
 
-    @cached_property
-    def titles(self) -> dict[str, str]:
-        """Titles of the methods in the order of tables."""
+    def titles(self, methods: Iterable[str]) -> dict[str, str]:
+        """Titles of methods, in the order of tables."""
 
         def place(method: str) -> tuple[float, str]:
-            module = discovery.module_name(discovery.METHODS, method)
-            return discovery.literal(module, "PLACE", float("inf")), method
+            return self.declared(method, "PLACE", float("inf")), method
 
-        shelf = discovery.METHODS
-        return {m: discovery.title(shelf, m) for m in sorted(self.config.methods, key=place)}
+        ordered = sorted(set(methods), key=place)
+        return {method: discovery.title(discovery.METHODS, method) for method in ordered}
 
     # Inputs
 
@@ -190,19 +188,19 @@ class Plan:
                 for key in reversed(keys):
                     value = {key: value}
                 found.append(value)
-            if "group" in wildcards.keys():
-                found.append({"seeds": list(self.config.groups[wildcards.group])})
+            group = wildcards.get("group")
+            if group:
+                found.append({"seeds": list(self.config.groups[group])})
             return merge(*found)
 
         return settings
 
     def world(self, experiment: Experiment) -> dict:
         """What makes an experiment's world."""
-        scene = self.scenes([experiment])
-        return {
-            "environment": experiment.environment,
-            "world": experiment.world | {"scene": path for path in scene},
-        }
+        world = dict(experiment.world)
+        if experiment.recorded:
+            world["scene"] = self.path("scene", environment=experiment.environment)
+        return {"environment": experiment.environment, "world": world}
 
     def recording_settings(self, *keys: str) -> Params:
         """The params function that gives some of an environment's settings of its recordings."""
@@ -218,7 +216,7 @@ class Plan:
     def fit(self, wildcards: Any) -> dict:
         """The settings of a fit to a true constraint."""
         fits, name = plain(self.config.true_fits), wildcards.experiment
-        world = sections.world_type(name).Settings.__dataclass_fields__
+        world = sections.names_of(sections.world_type(name).Settings)
         own = {k: v for k, v in self.config.environments[name].items() if k in world}
         fit = {key: fits[key] for key in ("learning_rate", "steps")}
         fit["hidden"] = list(fits["architectures"][wildcards.architecture])
@@ -269,6 +267,15 @@ class Plan:
                 found.append(f"icl_core.{discovery.RECORDINGS}.{environment}.{part}")
         return found
 
+    def code_of_method(self, method: str, experiment: str) -> str:
+        """Digest of the last job of a method's training in an experiment."""
+        environment = self.config.experiments[experiment].environment
+        modules = [discovery.module_name(discovery.WORLDS, environment)]
+        rule = self.jobs_of(method)[-1]
+        if [rule] == ONE_JOB:
+            modules.append(discovery.module_name(discovery.METHODS, method))
+        return self.code_of(f"{rule}.py", *modules)
+
     def worlds_code(self, experiments: Iterable[Experiment]) -> list[str]:
         """The modules of the worlds of some experiments."""
         names = {one.environment for one in experiments}
@@ -289,20 +296,3 @@ class Plan:
 
 def _before(wildcards: Any) -> int:
     return int(wildcards.iteration) - 1
-
-
-def one_of(names: Iterable[str]) -> str:
-    """A wildcard constraint that matches these names and no others; nothing if there are none."""
-    return "|".join(map(re.escape, sorted(names))) or "(?!)"
-
-
-def job_environment(root: Path) -> dict[str, str]:
-    """What jobs inherit: the package from here, and one core each: sums in another order would
-    give other last bits.
-    """
-    paths = [str(root), *filter(None, [os.environ.get("PYTHONPATH")])]
-    libraries = ("OMP", "MKL", "OPENBLAS", "NUMEXPR")
-    return {
-        "PYTHONPATH": os.pathsep.join(paths),
-        **{f"{library}_NUM_THREADS": "1" for library in libraries},
-    }

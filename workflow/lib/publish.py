@@ -15,15 +15,17 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from icl_core.errors import InputError
-from workflow.lib.finished import METRICS_OF_RUN
+from icl_core.layout import path
 from workflow.lib.publishing.files import gather, replace_folder
 from workflow.lib.publishing.run import read_run
 
 ROOT = Path(__file__).parents[2]
 OUTPUT = Path("docs/results")
 # The rules that show. Without the others a job that learns cannot start, whatever was edited.
-RULES = ("all", "results", "report_page", "collect_metrics", "claims", "figure", "table")
-RULES += ("animation",)
+RULES = (
+    *("all", "results", "report_page", "collect_metrics", "claims"),
+    *("figure", "table", "animation"),
+)
 
 
 def show(scale: str, cores: int) -> None:
@@ -36,7 +38,7 @@ def show(scale: str, cores: int) -> None:
 
 def check_learned(results: Path) -> None:
     """Stop where there is nothing to publish."""
-    pattern = METRICS_OF_RUN.format(experiment="*", method="*", group="*")
+    pattern = path("run_metrics", experiment="*", method="*", group="*")
     if not any(results.glob(pattern)):
         raise InputError(
             f"{results}: expected at least one finished run ({pattern}), found none; "

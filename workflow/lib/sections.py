@@ -7,17 +7,20 @@ recordings and methods are found by name, so that a new one needs no entry here.
 from __future__ import annotations
 
 import importlib
+import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, make_dataclass
 from typing import Any
 
 from icl_core import discovery
+from icl_core.demonstrations.recordings.tracks import RecordingsSettings
 from icl_core.environments import world_type
 from icl_core.errors import InputError
 from icl_core.learning.experts import ExpertSettings
 from icl_core.learning.true_fit import TrueFitsSettings
-from icl_core.measuring.settings import MeasuringSettings
-from icl_core.settings import Meaning, check, check_keys, check_value, join, json_schema, setting
+from icl_core.measuring.rollouts import MeasuringSettings
+from icl_core.settings import Meaning, check, check_keys, check_value, join, section, setting
+from icl_core.settings_schema import json_schema
 from icl_core.showing.item import ShowingSettings
 
 NAME = "[a-z0-9]+(-[a-z0-9]+)*"
@@ -77,10 +80,26 @@ class VariantKeys:
 def environment_types(environment: str) -> list[type]:
     """Where the settings of an environment are declared: its world, and its recordings."""
     world = world_type(environment)
-    types = [world.Settings]
+    types: list[type] = [world.Settings]
     if world.recorded:
-        types.append(recordings(environment, "settings").Settings)
+        types += [RecordingsSettings, _made_of_recordings(environment)]
     return types
+
+
+def _made_of_recordings(environment: str) -> type:
+    """The scene that is cut out of recordings, and the simulation that stands in for them."""
+    parts = {
+        "scene": "what is used of a recording",
+        "simulation": "with highway-env, where there is no copy",
+    }
+    kinds = {name: recordings(environment, name).Settings for name in parts}
+    own = [(name, kinds[name], section(kinds[name], about)) for name, about in parts.items()]
+    return make_dataclass("MadeOfRecordings", own, frozen=True)
+
+
+def names_of(kind: type) -> list[str]:
+    """The settings that a dataclass declares."""
+    return [one.name for one in fields(kind)]
 
 
 def recordings(environment: str, part: str) -> Any:
@@ -103,11 +122,11 @@ def check_environments(given: object, where: str) -> None:
 def check_environment(name: str, given: object, where: str) -> None:
     """The settings of one environment: of its world, or of its recordings."""
     types, own = environment_types(name), _mapping(given, where)
-    known = [key for kind in types for key in kind.__dataclass_fields__]
+    known = [key for kind in types for key in names_of(kind)]
     check_keys(own, known, where)
     for kind in types:
-        fields = kind.__dataclass_fields__
-        check(kind, {key: value for key, value in own.items() if key in fields}, where)
+        names = names_of(kind)
+        check(kind, {key: value for key, value in own.items() if key in names}, where)
 
 
 def check_learning(given: object, where: str) -> None:
@@ -131,7 +150,7 @@ def check_demonstrations(given: object, where: str) -> None:
 def check_experiment(given: object, where: str, complete: bool = True) -> None:
     """An experiment; in a scale any of its keys may be missing."""
     own = _mapping(given, where)
-    check_keys(own, list(ExperimentKeys.__dataclass_fields__), where)
+    check_keys(own, names_of(ExperimentKeys), where)
     if "environment" in own:
         _known(discovery.WORLDS, own["environment"], join(where, "environment"))
     elif complete:
@@ -144,7 +163,7 @@ def check_experiment(given: object, where: str, complete: bool = True) -> None:
 def check_variant(given: object, where: str) -> None:
     """A variant."""
     own = _mapping(given, where)
-    check_keys(own, list(VariantKeys.__dataclass_fields__), where)
+    check_keys(own, names_of(VariantKeys), where)
     check_value(tuple[str, ...], Meaning("", each_once=True), own.get("of", []), join(where, "of"))
     _check_parts(own, where)
 
@@ -185,7 +204,7 @@ CHECKS: dict[str, Callable[[object, str], None]] = {
 
 def check_configuration(config: Mapping) -> None:
     """Raise an InputError of one sentence where a configuration is wrong."""
-    run = list(Run.__dataclass_fields__)
+    run = names_of(Run)
     check_keys(config, [*run, *CHECKS, "experiments", "variants", "scales"], "")
     check(Run, {key: config[key] for key in run if key in config})
     for key in CHECKS:
@@ -203,14 +222,19 @@ def check_configuration(config: Mapping) -> None:
 
 def _each(config: Mapping, key: str, action: Callable[[object, str], None]) -> None:
     for name, own in _mapping(config.get(key, {}), key).items():
-        check_value(str, Meaning("", pattern=NAME), str(name), f"{key}: a name")
+        if not re.fullmatch(NAME, str(name)):
+            raise InputError(
+                f"configuration: key {key}: expected small letters, digits and single hyphens in "
+                f"a name, found {str(name)!r}"
+            )
         action(own, join(key, name))
 
 
 def _mapping(given: object, where: str) -> Mapping:
     if isinstance(given, Mapping):
         return given
-    raise InputError(f"configuration: key {where}: expected a mapping of keys, found {given!r}")
+    found = "null" if given is None else repr(given)
+    raise InputError(f"configuration: key {where}: expected a mapping of keys, found {found}")
 
 
 def _known(shelf: str, name: object, where: str) -> None:
@@ -222,58 +246,49 @@ def _known(shelf: str, name: object, where: str) -> None:
 
 def schema() -> dict:
     """The JSON schema of a configuration, for editors."""
-    world = {
-        name: {
-            "type": "object",
-            "additionalProperties": False,
-            "properties": {
-                key: value
-                for kind in environment_types(name)
-                for key, value in json_schema(kind)["properties"].items()
-            },
-        }
-        for name in discovery.names(discovery.WORLDS)
-    }
-    methods = {
-        name: json_schema(method(name).Settings) for name in discovery.names(discovery.METHODS)
-    }
-    beta = {"type": ["number", "null"], "exclusiveMinimum": 0, "description": THRESHOLD.about}
-    parts = {
-        "demonstrations": {"anyOf": [json_schema(ExpertSettings), {"type": "string"}]},
-        "learning": _object({"threshold": beta, **methods}),
-        "measuring": json_schema(MeasuringSettings),
-    }
-    names = {"type": "array", "items": {"enum": list(methods)}}
+    names = {"type": "array", "items": {"enum": discovery.names(discovery.METHODS)}}
+    parts = {key: {"$ref": f"#/$defs/{key}"} for key in SECTIONS}
+    own = {"methods": names, "world": {"type": "object"}, **parts}
     experiment = {
-        "environment": {"enum": list(world)},
-        "methods": names,
+        "environment": {"enum": discovery.names(discovery.WORLDS)},
         "demonstrations_of": {"type": "string"},
-        "world": {"type": "object"},
-        **parts,
+        **own,
     }
-    variant = {key: value for key, value in experiment.items() if key != "environment"}
-    variant = {"of": {"type": "array", "items": {"type": "string"}}, **variant}
-    shared = {
-        "environments": _object(world),
-        **parts,
-        "showing": json_schema(ShowingSettings),
-        "true_fits": json_schema(TrueFitsSettings),
-    }
+    variant = {"of": {"type": "array", "items": {"type": "string"}}, **own}
+    shared = {key: {"$ref": f"#/$defs/{key}"} for key in CHECKS}
     run = json_schema(Run)["properties"]
-    by_name = {"type": "object", "additionalProperties": _object(experiment)}
-    scale = {"seeds": run["seeds"], "stack": run["stack"], "experiments": by_name, **shared}
+    several = {
+        "experiments": {"$ref": "#/$defs/experiments"},
+        "variants": {"type": "object", "additionalProperties": _object(variant)},
+    }
+    scale = {"seeds": run["seeds"], "stack": run["stack"], **shared}
+    scale["experiments"] = several["experiments"]
+    scales = {"type": "object", "additionalProperties": _object(scale)}
+    experiments = {"type": "object", "additionalProperties": _object(experiment)}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "config.yaml",
-        **_object(
-            {
-                **run,
-                **shared,
-                "experiments": by_name,
-                "variants": {"type": "object", "additionalProperties": _object(variant)},
-                "scales": {"type": "object", "additionalProperties": _object(scale)},
-            }
-        ),
+        **_object({**run, **shared, **several, "scales": scales}),
+        "$defs": {**_section_schemas(), "experiments": experiments},
+    }
+
+
+def _section_schemas() -> dict[str, dict]:
+    beta = {"type": ["number", "null"], "exclusiveMinimum": 0, "description": THRESHOLD.about}
+    methods = {
+        name: json_schema(method(name).Settings) for name in discovery.names(discovery.METHODS)
+    }
+    worlds = {}
+    for name in discovery.names(discovery.WORLDS):
+        schemas = [json_schema(kind)["properties"] for kind in environment_types(name)]
+        worlds[name] = _object({key: value for one in schemas for key, value in one.items()})
+    return {
+        "environments": _object(worlds),
+        "demonstrations": {"anyOf": [json_schema(ExpertSettings), {"type": "string"}]},
+        "learning": _object({"threshold": beta, **methods}),
+        "measuring": json_schema(MeasuringSettings),
+        "showing": json_schema(ShowingSettings),
+        "true_fits": json_schema(TrueFitsSettings),
     }
 
 

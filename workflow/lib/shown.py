@@ -6,20 +6,20 @@ import os
 from collections.abc import Iterable
 from dataclasses import replace
 from functools import cached_property
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 from icl_core import discovery, layout
 from icl_core.layout import Need
-from icl_core.measuring.claims.check import find_checks
-from icl_core.measuring.claims.claim import read_claims
+from icl_core.measuring.claims.claim import find_checks, read_claims
 from icl_core.settings import plain
+from icl_core.showing import paper
 from icl_core.showing.item import Item, read_items
 from workflow.lib.configuration import Configuration, Experiment
 from workflow.lib.plan import Plan
 
 CLAIMS = "docs/claims.yaml"
-TIMES = ("job_time", "iteration_time")
 
 
 def only_finished(config: Configuration, results: Path) -> Configuration:
@@ -111,13 +111,11 @@ class Shown:
 
     def expanded(self, need: Need, experiment: Experiment) -> list[str]:
         """The paths that a need stands for in one experiment."""
-        kind, fields = need
-        known = [self._fields(kind, experiment, one) for one in self._methods(need, experiment)]
         return [
-            self.plan.path(kind, **each | fields)
-            for several in known
-            for each in several
-            if not set(fields) & set(each) or all(each.get(k, v) == v for k, v in fields.items())
+            self.plan.path(need.kind, **fields)
+            for method in self._methods(need, experiment)
+            for fields in self._fields(need.kind, experiment, method)
+            if all(fields[name] == value for name, value in need.fixed.items())
         ]
 
     def _methods(self, need: Need, experiment: Experiment) -> list[str]:
@@ -129,40 +127,38 @@ class Shown:
 
     def _fields(self, kind: str, experiment: Experiment, method: str) -> list[dict[str, str]]:
         """What the wildcards of a kind stand for in one experiment and method."""
-        names = layout.wildcards(kind)
-        owner = experiment.name
-        if kind in ("demonstrations", "expert_training"):
-            owner = experiment.demonstrations_from
-            source = self.config.experiments[owner].source
-            if kind == "expert_training" and source != "expert":
-                return []  # who was not trained here has no training curve
-        found = [{"experiment": owner} if "experiment" in names else {}]
-        if "method" in names:
-            found = [one | {"method": method} for one in found]
-        found = self._each(found, "group", list(self.config.groups), names)
-        if kind == "true_fit" and owner not in self.config.true_fits.environments:
-            return []
-        shapes = list(self.config.true_fits.architectures)
-        found = self._each(found, "architecture", shapes, names)
         n = experiment.iterations(method) if method else 0
         first = 0 if kind == "iteration_constraint" else 1
-        numbers = [f"{i:02d}" for i in range(first, n + 1)]
-        found = self._each(found, "iteration", numbers, names)
-        return self._each(found, "rule", self._rules(kind, method), names)
+        values = {
+            "experiment": self._owners(kind, experiment),
+            "method": [method],
+            "group": list(self.config.groups),
+            "architecture": list(self.config.true_fits.architectures),
+            "iteration": [f"{i:02d}" for i in range(first, n + 1)],
+            "rule": self._rules(kind, method) if method else [],
+        }
+        names = layout.wildcards(kind)
+        chosen = product(*(values[name] for name in names))
+        return [dict(zip(names, one, strict=True)) for one in chosen]
+
+    def _owners(self, kind: str, experiment: Experiment) -> list[str]:
+        """The experiment in whose folder files of a kind lie; none where there are none."""
+        if kind == "true_fit":
+            fitted = experiment.name in self.config.true_fits.environments
+            return [experiment.name] if fitted else []
+        if kind not in ("demonstrations", "expert_training"):
+            return [experiment.name]
+        owner = self.config.experiments[experiment.demonstrations_from]
+        # Who was not trained here has no training curve.
+        missing = kind == "expert_training" and owner.source != "expert"
+        return [] if missing else [owner.name]
 
     def _rules(self, kind: str, method: str) -> list[str]:
-        """The rules of a method's jobs, those of each iteration or the others."""
-        if kind not in TIMES:
-            return []
-        repeated = [rule for rule in self.plan.jobs_of(method) if rule in REPEATED]
-        once = [rule for rule in self.plan.jobs_of(method) if rule not in REPEATED]
-        return repeated if kind == "iteration_time" else once
-
-    @staticmethod
-    def _each(
-        found: list[dict[str, str]], name: str, values: list[str], names: list[str]
-    ) -> list[dict[str, str]]:
-        return [one | {name: v} for one in found for v in values] if name in names else found
+        """The rules of a method's jobs: those of each iteration, or the others."""
+        repeated = self.plan.declared(method, "ITERATED", [])
+        if kind == "iteration_time":
+            return repeated
+        return [rule for rule in self.plan.jobs_of(method) if rule not in repeated]
 
     def settings(self, wildcards: Any) -> dict:
         """What drawing depends on besides its inputs."""
@@ -179,9 +175,11 @@ class Shown:
         }
 
     def _titles(self, experiments: Iterable[Experiment]) -> dict[str, str]:
-        """Titles of the methods that these experiments run: another one changes nothing."""
+        """Titles of the paper's methods, which tables show though they were not run, and of those
+        that these experiments run: another method elsewhere changes nothing here.
+        """
         used = {method for one in experiments for method in one.methods}
-        return {m: title for m, title in self.plan.titles.items() if m in used}
+        return self.plan.titles({*paper.METHODS, *used})
 
     def _world(self, experiment: Experiment) -> dict:
         return self.plan.world(experiment) | {"threshold": experiment.learning["threshold"]}
@@ -201,6 +199,17 @@ class Shown:
         item = self.item(wildcards)
         worlds = self.plan.worlds_code(experiments_shown(item, self.config))
         return self.plan.code_of("show_item.py", item.module, *worlds)
+
+    # The drive of Figure 13, moving
+
+    @cached_property
+    def film(self) -> list[Experiment]:
+        """The experiments whose world has a film: HighD."""
+        return [one for one in self.plan.learned if one.environment == "highd"][:1]
+
+    def film_settings(self, wildcards: Any) -> dict:
+        """The world that is filmed."""
+        return self.plan.world(self.film[0])
 
     # Claims
 
@@ -225,7 +234,7 @@ class Shown:
     def claim_settings(self, wildcards: Any) -> dict:
         """What the verdicts depend on besides the inputs."""
         worlds = {one.name: self._world(one) for one in self.plan.learned}
-        titles = list(self.plan.titles.items())
+        titles = list(self._titles(self.plan.learned).items())
         return {"scale": self.config.scale, "worlds": worlds, "methods": titles}
 
     def claims_code(self, wildcards: Any) -> str:
@@ -238,7 +247,7 @@ class Shown:
     # The page
 
     def page_settings(self, wildcards: Any) -> dict:
-        """The items with their words, so that an edited caption gives a new page; and all titles."""
+        """The items with their words, so that an edited caption gives a new page; all titles."""
         items = [self.items[name] for kind in ("figure", "table") for name in self.names(kind)]
         used = sorted({one.environment for one in self.config.experiments.values()})
         worlds = {name: discovery.title(discovery.WORLDS, name) for name in used}
@@ -246,14 +255,10 @@ class Shown:
         return {
             "scale": self.config.scale,
             "items": words,
-            "titles": worlds | self.plan.titles,
+            "titles": worlds | self._titles(self.plan.learned),
         }
 
     def page_layout(self) -> list[str]:
         """What the page is laid out with, which is not code and so in no digest."""
         folder = self.plan.root / "icl_core/showing/page"
         return [os.path.relpath(folder / name) for name in ("page.html", "page.css")]
-
-
-# Rules that run once for each iteration.
-REPEATED = ("icl_policy", "icl_adjust")

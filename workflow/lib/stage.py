@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import sys
 import traceback
 from collections.abc import Callable, Iterable, Mapping
@@ -9,6 +10,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from icl_core.artifacts import atomic, make_provenance, to_json
+from icl_core.discovery import RECORDINGS
 from icl_core.environments import make_world
 from icl_core.environments.world import World
 from icl_core.errors import InputError
@@ -55,6 +57,11 @@ class Stage:
         """The environment of this job."""
         return world_of(self.settings)
 
+    def recordings(self, part: str) -> Any:
+        """A module of the recordings of this environment: reader, simulation, scene, replay."""
+        environment = self.settings["environment"]
+        return importlib.import_module(f"icl_core.{RECORDINGS}.{environment}.{part}")
+
     def progress(self, total: int = 0) -> Progress:
         """Progress of this job, named by its rule and wildcards."""
         return Progress(self.log_path, " ".join([self._rule, *self.wildcards]), total)
@@ -74,8 +81,9 @@ def world_of(settings: Mapping) -> World:
     return make_world(settings["environment"], **settings["world"])
 
 
-def run(main: Callable[[Stage], None], job: Any) -> None:
+def run(main: Callable[[Stage], None]) -> None:
     """Run a script's `main`; what the user can fix is one line, without a traceback."""
+    job: Any = vars(sys.modules["__main__"])["snakemake"]  # Snakemake puts it there
     log = Path(job.log[0])
     log.write_text("")
     try:

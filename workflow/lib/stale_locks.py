@@ -1,6 +1,6 @@
 """Locks that a killed workflow left behind, and only those, are removed.
 
-Snakemake locks its working directory and cannot tell a lock of a running
+Snakemake locks its working directory and cannot distinguish a lock of a running
 instance from that of a killed one: it asks for `--unlock`. Here every instance
 leaves its process's number, start time and host beside the locks. When the next
 one starts and all who signed on this host are gone, nobody holds the locks.
@@ -34,7 +34,7 @@ def clear_stale_locks(state: Path) -> bool:
 
 
 def _signature(process: psutil.Process) -> str:
-    # The start time tells a process from a later one with the same number.
+    # The start time distinguishes a process from a later one with the same number.
     return f"{socket.gethostname()} {process.pid} {process.create_time():.0f}"
 
 

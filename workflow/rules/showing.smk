@@ -57,8 +57,8 @@ rule animation:
         ENV
     threads: 1
     params:
-        settings=PLAN.animation,
-        code=PLAN.code_of("animation.py", *PLAN.worlds_code(PLAN.highd)),
+        settings=SHOWN.film_settings,
+        code=PLAN.code_of("animation.py", *PLAN.worlds_code(SHOWN.film)),
     script:
         "../scripts/animation.py"
 
@@ -69,7 +69,7 @@ rule results:
         claims=rules.claims.output,
         figures=SHOWN.outputs("figure"),
         tables=SHOWN.outputs("table"),
-        films=rules.animation.output if PLAN.highd else [],
+        films=rules.animation.output if SHOWN.film else [],
 
 
 rule report_page:

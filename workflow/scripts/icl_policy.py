@@ -26,4 +26,4 @@ def main(stage: Stage) -> None:
 
 
 if __name__ == "__main__":
-    run(main, snakemake)
+    run(main)

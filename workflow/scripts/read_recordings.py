@@ -3,16 +3,15 @@
 from pathlib import Path
 
 from icl_core.demonstrations.recordings.tracks import write_recordings
-from workflow.lib.recorded import part_of
 from workflow.lib.stage import Stage, run
 
 
 def main(stage: Stage) -> None:
     """Read the CSV files, write Parquet."""
-    reader = part_of(stage, "reader")
+    reader = stage.recordings("reader")
     recordings = reader.read(stage.settings["folder"], stage.settings["numbers"])
     write_recordings(Path(stage.output[0]).parent, recordings, stage.provenance())
 
 
 if __name__ == "__main__":
-    run(main, snakemake)
+    run(main)

@@ -2,7 +2,6 @@
 
 from icl_core.demonstrations.files import write_demonstrations
 from icl_core.randomness import generator
-from workflow.lib.recorded import part_of
 from workflow.lib.stage import Stage, run
 
 
@@ -10,9 +9,9 @@ def main(stage: Stage) -> None:
     """Replay, write."""
     world, settings = stage.world(), stage.settings["demonstrations"]
     rng = generator(settings["seed"], "demonstrations")
-    drives = part_of(stage, "replay").replay(world, settings["trajectories"], rng)
+    drives = stage.recordings("replay").replay(world, settings["trajectories"], rng)
     write_demonstrations(stage.output[0], drives, world, stage.provenance())
 
 
 if __name__ == "__main__":
-    run(main, snakemake)
+    run(main)

@@ -1,4 +1,4 @@
-"""CSV files of a known format as Arrow tables: streamed, typed, and every fault told by its place.
+"""CSV files of a known format as Arrow tables: streamed, typed, every fault named by its place.
 
 A format is an Arrow schema; a field with `nullable=False` needs a value in every row, and a
 floating one a finite value. Columns may stand in any order, and there may be others, which are
@@ -26,6 +26,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import ArrayLike
 from pyarrow import csv as arrow_csv
 
 from icl_core.errors import InputError
@@ -34,7 +35,7 @@ BLOCK = 4 << 20  # bytes of text converted at a time
 
 
 class CsvFile:
-    """A CSV file under examination: how it is read, and how its faults are told."""
+    """A CSV file under examination: how it is read, and what its faults are called."""
 
     def __init__(
         self, path: str | os.PathLike, schema: pa.Schema, aliases: Mapping[str, str] | None = None
@@ -87,11 +88,17 @@ class CsvFile:
         return InputError(f"{self.path}:{where} expected {expected}, found {found}; {advice}")
 
     def check(
-        self, right: np.ndarray, column: str, expected: str, advice: str, rows=None, found=None
+        self,
+        right: ArrayLike,
+        column: str,
+        expected: str,
+        advice: str,
+        rows: np.ndarray | None = None,
+        found: str | None = None,
     ) -> None:
-        """Tell the first row of the file that is not right.
+        """Raise an InputError that names the first row of the file that is not right.
 
-        `right` has one entry a row; where it is about a selection or another order,
+        `right` has one entry per row; where it is about a selection or another order,
         `rows` gives the row of each. `found` may put more than the cell into words.
         """
         wrong = np.flatnonzero(~np.asarray(right, bool))
@@ -159,7 +166,7 @@ class CsvFile:
         yield from arrow_csv.open_csv(self.path, read, convert_options=convert)
 
     def _check_values(self, batch: pa.RecordBatch, start: int) -> None:
-        """A value where one is needed, and only finite ones; the first row without is told."""
+        """A value where one is needed, and only finite ones; the first row without is named."""
         faults = []
         for field in self.schema:
             column = batch[field.name]
@@ -207,6 +214,16 @@ class CsvFile:
             start += batch.num_rows
         reason = " ".join(str(error).split())
         return self.fault("a readable CSV file", f"one that is not ({reason})", "restore it")
+
+
+def needed(**columns: pa.DataType) -> pa.Schema:
+    """A schema that needs a value in every row of every column."""
+    return pa.schema([pa.field(name, kind, nullable=False) for name, kind in columns.items()])
+
+
+def same(kind: pa.DataType, names: str) -> dict[str, pa.DataType]:
+    """Columns of one type, their names separated by spaces."""
+    return dict.fromkeys(names.split(), kind)
 
 
 def arrays(table: pa.Table | pa.RecordBatch) -> dict[str, np.ndarray]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from icl_core.demonstrations.trajectories import Trajectories, blanked, discounts
+from icl_core.demonstrations.trajectories import Trajectories, discounts, zero_after_end
 from icl_core.environments.world import World
 from icl_core.learning.engine.networks import Networks
 from icl_core.randomness import generators
@@ -48,8 +48,8 @@ def truncate(
     lengths = np.minimum(episodes.lengths, reached)
     kept = np.arange(costs.shape[-1]) < lengths[..., None]
     return Trajectories(
-        blanked(episodes.states, kept),
-        blanked(episodes.actions, kept),
-        blanked(episodes.rewards, kept),
+        zero_after_end(episodes.states, kept),
+        zero_after_end(episodes.actions, kept),
+        zero_after_end(episodes.rewards, kept),
         lengths,
     )

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from icl_core.demonstrations.trajectories import Trajectories, blanked
+from icl_core.demonstrations.trajectories import Trajectories, zero_after_end
 from icl_core.environments.world import World
 from icl_core.errors import InputError
 from icl_core.learning.engine.actions import actions_of
@@ -115,7 +115,7 @@ def _finished(
     and a run's must not depend on how long its neighbours' episodes are.
     """
     taken = np.arange(len(seen)) < lengths[..., None]
-    seen, chosen, paid = (blanked(np.moveaxis(p, 0, 2), taken) for p in (seen, chosen, paid))
+    seen, chosen, paid = (zero_after_end(np.moveaxis(p, 0, 2), taken) for p in (seen, chosen, paid))
     return Trajectories(seen, chosen, paid, lengths)
 
 

@@ -5,13 +5,15 @@ from __future__ import annotations
 import base64
 import json
 import os
-import re
-from collections.abc import Iterable
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+import pyarrow.parquet as pq
+
+from icl_core.artifacts import SIMULATED, SOURCE
 from icl_core.errors import InputError
-from icl_core.showing.catalogue import CATALOGUE, Item
+from icl_core.showing.item import Item
 from icl_core.showing.page.tables import Grid, read_grid
 
 LARGE = 700_000  # bytes: a larger SVG is shown as its PNG
@@ -32,7 +34,6 @@ class Shown:
     """An item as the page shows it."""
 
     item: Item
-    caption: str
     command: str
     files: tuple[str, ...]
     provenance: Provenance
@@ -42,23 +43,22 @@ class Shown:
 
 
 def read_item(
-    name: str, folder: Path, captions: Path, scale: str, simulated: frozenset[str]
+    item: Item, folder: Path, scale: str, simulated: Collection[str], titles: Mapping[str, str]
 ) -> Shown:
     """Everything that the page needs of an item, from the files under results/{scale}/.
 
-    `simulated` names the environments whose recordings are.
+    `simulated` names the environments whose recordings are, `titles` how methods and
+    environments are written.
     """
-    item = CATALOGUE[name]
     files = [folder / output for output in item.outputs]
     return Shown(
         item,
-        caption_text(captions / item.caption),
         command_of(item, scale),
         item.outputs,
         _provenance(folder / item.provenance),
-        picture=data_address(*files) if item.kind == "figure" else "",
-        grid=read_grid(files[0]) if item.kind == "table" else None,
-        simulated=not item.told_settings and not simulated.isdisjoint(item.experiments),
+        picture=data_address(files[0], files[1]) if item.kind == "figure" else "",
+        grid=read_grid(files[0], titles) if item.kind == "table" else None,
+        simulated=on_simulated_traffic(item, simulated),
     )
 
 
@@ -67,10 +67,14 @@ def command_of(item: Item, scale: str) -> str:
     return f"snakemake --cores 1 --config scale={scale} -- results/{scale}/{item.outputs[0]}"
 
 
-def caption_text(path: str | os.PathLike) -> str:
-    """A caption without its label, as plain text."""
-    text = " ".join(Path(path).read_text(encoding="utf-8").split())
-    return re.sub(r"^\*\*.*?\*\* ", "", text).replace("**", "").replace("``", "")
+def on_simulated_traffic(item: Item, simulated: Collection[str]) -> bool:
+    """Whether an item shows what was learned from simulated recordings."""
+    return not item.shows_settings and bool(item.experiments_among(simulated))
+
+
+def is_simulated(scene: str | os.PathLike) -> bool:
+    """Whether the traffic of a scene.parquet is simulated, by what the file itself says."""
+    return (pq.read_schema(scene).metadata or {}).get(SOURCE) == SIMULATED.encode()
 
 
 def data_address(svg: Path, png: Path) -> str:
@@ -84,20 +88,15 @@ def data_address(svg: Path, png: Path) -> str:
 
 def _provenance(path: Path) -> Provenance:
     try:
-        told = json.loads(path.read_text(encoding="utf-8"))
+        found = json.loads(path.read_text(encoding="utf-8"))
         return Provenance(
-            told["code"],
-            json.dumps(told["configuration"], indent=1, sort_keys=True, ensure_ascii=False),
-            tuple(sorted(told["inputs"].items())),
-            tuple(sorted(told["packages"].items())),
+            found["code"],
+            json.dumps(found["configuration"], indent=1, sort_keys=True, ensure_ascii=False),
+            tuple(sorted(found["inputs"].items())),
+            tuple(sorted(found["packages"].items())),
         )
     except (OSError, ValueError, KeyError) as error:
         raise InputError(
             f"{path}: expected the provenance of {path.stem}, found none that reads "
             f"({type(error).__name__}); delete it and run the same command again"
         ) from error
-
-
-def in_papers_order(items: Iterable[Shown]) -> list[Shown]:
-    """By number; ours stand behind the paper's of the same number."""
-    return sorted(items, key=lambda shown: (shown.item.number, shown.item.suffix))

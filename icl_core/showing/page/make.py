@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import jinja2
 
 from icl_core.artifacts import atomic
 from icl_core.measuring.claims.verdicts import VERDICTS
-from icl_core.showing.catalogue import paper
-from icl_core.showing.naming import ENVIRONMENTS
+from icl_core.showing import paper
+from icl_core.showing.item import Item
 from icl_core.showing.page import verdicts
-from icl_core.showing.page.items import in_papers_order, read_item
+from icl_core.showing.page.items import read_item
 
 SCALES = {
     "quick": "a sketch: few seeds and short training. The numbers show the shape of things and "
@@ -26,34 +26,33 @@ TONES = dict(zip(VERDICTS, ("good", "bad", "open", "needs", "away"), strict=True
 def make_page(
     output: str | os.PathLike,
     scale: str,
-    names: Iterable[str],
-    results: str | os.PathLike,
-    captions: str | os.PathLike,
+    items: Iterable[Item],
+    results_folder: str | os.PathLike,
+    titles: Mapping[str, str],
     simulated: Sequence[str],
 ) -> None:
-    """Write the page of the catalogue's items `names` and the claims, all found in `results`.
+    """Write the page of the items and the claims, all found in the folder of results.
 
-    `captions` is the folder of the captions; `simulated` names the environments whose
-    recordings are simulated. Equal files give equal bytes.
+    `titles` says how methods and environments are written, by their names; `simulated` names the
+    environments whose recordings are simulated. Equal files give equal bytes.
     """
-    results, captions = Path(results), Path(captions)
-    shown = [
-        read_item(name, results, captions, scale, frozenset(simulated)) for name in sorted(names)
-    ]
-    counts, claims = verdicts.read_verdicts(results / "claims.parquet")
+    folder = Path(results_folder)
+    ordered = sorted(items, key=lambda item: item.order)
+    shown = [read_item(item, folder, scale, simulated, titles) for item in ordered]
+    counts, claims = verdicts.read_verdicts(folder / "claims.parquet")
     text = (
         _environment()
         .get_template("page.html")
         .render(
             scale=scale,
             warning=SCALES.get(scale, ""),
-            simulated=[ENVIRONMENTS.get(name, name) for name in simulated],
+            simulated=[titles.get(name, name) for name in simulated],
             counts=counts,
             claims=claims,
             tones=TONES,
             bar=verdicts,
-            tables=in_papers_order(one for one in shown if one.item.kind == "table"),
-            figures=in_papers_order(one for one in shown if one.item.kind == "figure"),
+            tables=[one for one in shown if one.item.kind == "table"],
+            figures=[one for one in shown if one.item.kind == "figure"],
             anchors={one.item.label: one.item.id for one in shown},
             missing=missing_of_paper(one.item.label for one in shown),
             packages=next((one.provenance.packages for one in shown), ()),

@@ -9,10 +9,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from icl_core.showing.naming import ENVIRONMENTS, METHODS
+Row = Mapping[str, str]
 
 # Columns that make one cell, and what of the paper they are compared with.
-_COMPARED = (("mean", "std", "paper_mean", "paper_std"),)
+_COMPARED = ("mean", "std", "paper_mean", "paper_std")
 _KEYS = ("setting", "key", "experiment", "ours", "paper", "same")  # of a table of settings
 _HEADINGS = {
     "experiment": "Environment",
@@ -60,43 +60,49 @@ class Grid:
     numeric: frozenset[int] = field(default_factory=frozenset)  # columns set to the right
 
 
-def read_grid(path: str | os.PathLike) -> Grid:
-    """The table of a CSV file, with the notes of the Markdown file beside it."""
+def read_grid(path: str | os.PathLike, titles: Mapping[str, str]) -> Grid:
+    """The table of a CSV file, with the notes of the Markdown file beside it.
+
+    `titles` says how methods and environments are written.
+    """
     path = Path(path)
     with path.open(newline="", encoding="utf-8") as file:
         reader = csv.DictReader(file)
         rows, columns = list(reader), tuple(reader.fieldnames or ())
     notes = _notes(path.with_suffix(".md"))
     if columns == _KEYS:
-        return _settings(rows, notes)
-    return _comparison(rows, columns, notes)
+        return _settings(rows, notes, titles)
+    return _comparison(rows, columns, notes, titles)
 
 
-def _comparison(rows: Sequence[Mapping], columns: Sequence[str], notes: str) -> Grid:
+def _comparison(
+    rows: Sequence[Row], columns: Sequence[str], notes: str, titles: Mapping[str, str]
+) -> Grid:
     """A line for each row; mean and deviation together, and beside the paper's."""
-    joined = next((c for c in _COMPARED if set(c) <= set(columns)), ())
-    keys = [name for name in columns if name not in joined and _told(name, rows)]
+    joined = _COMPARED if set(_COMPARED) <= set(columns) else ()
+    keys = [name for name in columns if name not in joined and _says_something(name, rows)]
     # What was measured stands after what it was measured of.
     before = [name for name in keys if not _numeric(name, rows)]
     after = [name for name in keys if name not in before]
     head = [_heading(name) for name in before]
     head += ["Ours", "Paper", "Difference"] if joined else []
     head += [_heading(name) for name in after]
-    lines = []
+    lines: list[tuple[Cell, ...]] = []
     for row in rows:
-        line = [Cell((_named(row[name]),)) for name in before]
+        line = [Cell((titles.get(row[name]) or row[name] or "–",)) for name in before]
         if lines and line[0].parts == lines[-1][0].parts:
             line[0] = Cell(line[0].parts, "again")
         if joined:
-            line += _beside(*(row[name] for name in joined))
+            line += _beside(row)
         line += [Cell((_number(row[name]),), "number") for name in after]
         lines.append(tuple(line))
     numeric = frozenset(range(len(before), len(head)))
     return Grid(tuple(head), tuple(lines), notes, numeric)
 
 
-def _beside(mean: str, std: str, paper: str, paper_std: str) -> list[Cell]:
+def _beside(row: Row) -> list[Cell]:
     """Three cells: ours, the paper's, and the difference of the means."""
+    mean, std, paper, paper_std = (row[name] for name in _COMPARED)
     ours = Cell((_number(mean), " ± ", _number(std)) if mean else ("not run",), "number")
     theirs = Cell((_printed(paper), " ± ", _printed(paper_std)) if paper else ("–",), "number")
     if not mean or not paper:
@@ -112,10 +118,10 @@ def _beside(mean: str, std: str, paper: str, paper_std: str) -> list[Cell]:
     ]
 
 
-def _settings(rows: Sequence[Mapping], notes: str) -> Grid:
+def _settings(rows: Sequence[Row], notes: str, titles: Mapping[str, str]) -> Grid:
     """A line for each setting, a column for each experiment; the paper's value where it differs."""
     experiments = list(dict.fromkeys(row["experiment"] for row in rows))
-    by_key: dict[str, dict[str, Mapping]] = {}
+    by_key: dict[str, dict[str, Row]] = {}
     for row in rows:
         by_key.setdefault(row["setting"], {})[row["experiment"]] = row
     lines = []
@@ -124,11 +130,11 @@ def _settings(rows: Sequence[Mapping], notes: str) -> Grid:
         for name in experiments:
             cells.append(_setting(found[name]) if name in found else Cell(("–",), "number"))
         lines.append(tuple(cells))
-    head = ("Setting", *(ENVIRONMENTS.get(name, name) for name in experiments))
+    head = ("Setting", *(titles.get(name, name) for name in experiments))
     return Grid(head, tuple(lines), notes, frozenset(range(1, len(head))))
 
 
-def _setting(row: Mapping) -> Cell:
+def _setting(row: Row) -> Cell:
     ours = Number(row["ours"], row["ours"] or "–")
     if row["same"] in ("yes", "") or not row["paper"]:
         return Cell((ours,), "number")
@@ -146,12 +152,12 @@ def _notes(path: Path) -> str:
     return "" if last.startswith(("|", "#")) else last.replace("**", "")
 
 
-def _told(name: str, rows: Sequence[Mapping]) -> bool:
+def _says_something(name: str, rows: Sequence[Row]) -> bool:
     """Whether a column says anything that the title does not."""
     return name != "metric" and any(row[name] for row in rows)
 
 
-def _numeric(name: str, rows: Sequence[Mapping]) -> bool:
+def _numeric(name: str, rows: Sequence[Row]) -> bool:
     return name != "setting" and all(_is_number(row[name]) for row in rows if row[name])
 
 
@@ -183,10 +189,6 @@ def _number(text: str) -> Number | str:
         return Number(text, f"{int(text):,}")
     value = float(text)
     return Number(text, _short(value))
-
-
-def _named(text: str) -> str:
-    return METHODS.get(text) or ENVIRONMENTS.get(text) or text or "–"
 
 
 def _heading(name: str) -> str:

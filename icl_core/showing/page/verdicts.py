@@ -8,8 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from icl_core.artifacts import read_table
-from icl_core.measuring.claims.evaluate import CLAIMS_SCHEMA
-from icl_core.measuring.claims.telling import counts
+from icl_core.measuring.claims.evaluate import CLAIMS_SCHEMA, counts
 from icl_core.measuring.claims.verdicts import VERDICTS
 
 WIDTH, HEIGHT, PAD = 132, 16, 6  # of a drawn interval, in pixels

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from icl_core.demonstrations.recordings.highd_format import TRACKS as TRACKS_SCHEMA
-from icl_core.demonstrations.recordings.highd_format import TRACKS_META
+from icl_core.demonstrations.recordings.highd.format import TRACKS as TRACKS_SCHEMA
+from icl_core.demonstrations.recordings.highd.format import TRACKS_META
 
 RECORDING = {
     "id": 3, "frameRate": 25, "locationId": 2, "speedLimit": -1.0, "month": "9.2017",

@@ -28,7 +28,7 @@ def written(folder, text):
     return path
 
 
-def told(folder, text):
+def fault(folder, text):
     """The sentence with which the file is refused."""
     path = written(folder, text)
     with pytest.raises(InputError) as caught:
@@ -59,44 +59,44 @@ def test_windows_files_with_mark_and_alias(tmp_path):
 @pytest.mark.parametrize("cell", ["nan", "NaN", "", "inf", "-inf", "NULL", "fast", "1.2.3"])
 def test_a_cell_that_is_no_finite_number(tmp_path, cell):
     # an empty line before it: an editor counts it, Arrow does not
-    sentence = told(tmp_path, f"id,x,gap,lanes\n1,2,3,4\n\n2,{cell},3,4\n3,4,5,6\n")
+    sentence = fault(tmp_path, f"id,x,gap,lanes\n1,2,3,4\n\n2,{cell},3,4\n3,4,5,6\n")
     assert "line 4, column 'x': expected a finite number, found" in sentence
     assert repr(cell) in sentence if cell else "an empty cell" in sentence
 
 
 @pytest.mark.parametrize("cell", ["2.0", "two", "99999999999", "", "nan"])
 def test_a_cell_that_is_no_whole_number(tmp_path, cell):
-    sentence = told(tmp_path, f"id,x,gap,lanes\n1,2,3,4\n{cell},2,3,4\n")
+    sentence = fault(tmp_path, f"id,x,gap,lanes\n1,2,3,4\n{cell},2,3,4\n")
     assert "line 3, column 'id': expected a whole number" in sentence
 
 
 def test_where_a_cell_may_be_empty_it_may_still_not_be_a_word(tmp_path):
-    sentence = told(tmp_path, "id,x,gap,lanes\n1,2,nan,4\n2,2,far,4\n")
+    sentence = fault(tmp_path, "id,x,gap,lanes\n1,2,nan,4\n2,2,far,4\n")
     assert "line 3, column 'gap'" in sentence and "'far'" in sentence
 
 
-def test_the_first_of_several_faults_is_told(tmp_path):
-    assert "line 2, column 'x'" in told(tmp_path, "id,x,gap,lanes\n1,a,3,4\nb,2,3,4\n")
-    assert "line 2, column 'x'" in told(tmp_path, "id,x,gap,lanes\n1,nan,3,4\n,2,3,4\n")
+def test_the_first_of_several_faults_is_fault(tmp_path):
+    assert "line 2, column 'x'" in fault(tmp_path, "id,x,gap,lanes\n1,a,3,4\nb,2,3,4\n")
+    assert "line 2, column 'x'" in fault(tmp_path, "id,x,gap,lanes\n1,nan,3,4\n,2,3,4\n")
 
 
 def test_a_missing_column_and_the_one_that_it_was_renamed_to(tmp_path):
-    assert "rename 'X'" in told(tmp_path, "id,X,gap,lanes\n1,2,3,4\n")
-    assert "a column 'lanes'" in told(tmp_path, "id,x,gap,laneIds\n1,2,3,4\n")
-    assert "rename 'laneIds'" in told(tmp_path, "id,x,gap,laneIds\n1,2,3,4\n")
-    assert "add the column" in told(tmp_path, "id,gap,lanes,velocity\n1,2,3,4\n")
-    assert "'x' once, found it 2 times" in told(tmp_path, "id,x,gap,lanes,x\n1,2,3,4,5\n")
+    assert "rename 'X'" in fault(tmp_path, "id,X,gap,lanes\n1,2,3,4\n")
+    assert "a column 'lanes'" in fault(tmp_path, "id,x,gap,laneIds\n1,2,3,4\n")
+    assert "rename 'laneIds'" in fault(tmp_path, "id,x,gap,laneIds\n1,2,3,4\n")
+    assert "add the column" in fault(tmp_path, "id,gap,lanes,velocity\n1,2,3,4\n")
+    assert "'x' once, found it 2 times" in fault(tmp_path, "id,x,gap,lanes,x\n1,2,3,4,5\n")
 
 
 @pytest.mark.parametrize("text", ["id,x,gap,lanes", "id,x,gap,lanes\n", "id,x,gap,lanes\n\n\n"])
 def test_no_rows(tmp_path, text):
-    assert "at least one row" in told(tmp_path, text)
+    assert "at least one row" in fault(tmp_path, text)
 
 
 def test_files_that_are_no_tables(tmp_path):
-    assert "an empty file" in told(tmp_path, "")
-    assert "line 3: expected 4 cells" in told(tmp_path, "id,x,gap,lanes\n1,2,3,4\n2,2,3")
-    assert "line 3: expected text in UTF-8" in told(
+    assert "an empty file" in fault(tmp_path, "")
+    assert "line 3: expected 4 cells" in fault(tmp_path, "id,x,gap,lanes\n1,2,3,4\n2,2,3")
+    assert "line 3: expected text in UTF-8" in fault(
         tmp_path, b"id,x,gap,lanes\n1,2,3,4\n2,2,3,\xff\n"
     )
     with pytest.raises(InputError, match=r"none\.csv: expected a CSV file, found no such file"):
@@ -107,9 +107,9 @@ def test_a_fault_beyond_the_first_block(tmp_path, monkeypatch):
     monkeypatch.setattr(csv_tables, "BLOCK", 1 << 10)
     rows = [f"{k},{k / 2},,1" for k in range(1000)]
     rows[900] = "900,slow,,1"
-    assert "line 902, column 'x'" in told(tmp_path, "\n".join(["id,x,gap,lanes", *rows]))
+    assert "line 902, column 'x'" in fault(tmp_path, "\n".join(["id,x,gap,lanes", *rows]))
     rows[900] = "900,nan,,1"
-    assert "line 902, column 'x'" in told(tmp_path, "\n".join(["id,x,gap,lanes", *rows]))
+    assert "line 902, column 'x'" in fault(tmp_path, "\n".join(["id,x,gap,lanes", *rows]))
 
 
 def test_a_check_of_ones_own_tells_the_first_row_of_the_file(tmp_path):

@@ -14,8 +14,14 @@ from icl_core.environments import make_world
 from icl_core.layout import path
 from icl_core.learning.true_fit import FIT_SCHEMA
 from icl_core.measuring.claims.claim import Claim
-from icl_core.measuring.claims.evaluate import CLAIMS_SCHEMA, claims_table, evaluate
-from icl_core.measuring.claims.report import as_csv, as_markdown, counts
+from icl_core.measuring.claims.evaluate import (
+    CLAIMS_SCHEMA,
+    as_csv,
+    as_markdown,
+    claims_table,
+    counts,
+    evaluate,
+)
 from icl_core.measuring.metrics import Run, concatenate, metric_rows
 from icl_core.measuring.results import Results
 from tests.measuring.claims.made_up import HIGHD, METHODS, world_of

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from icl_core.measuring.claims import intervals
-from icl_core.measuring.claims.checks.adjustments import count_swings
 from icl_core.measuring.claims.checks.constraints import ranking
+from icl_core.measuring.claims.checks.iterations import count_swings
 from icl_core.measuring.claims.evidence import Evidence
 from icl_core.measuring.claims.intervals import (
     difference_of_means,

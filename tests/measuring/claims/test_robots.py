@@ -14,7 +14,7 @@ from icl_core.measuring.claims.evaluate import evaluate
 from icl_core.measuring.loading import ROLLOUTS_SCHEMA, rollout_returns
 from icl_core.measuring.metrics import Run, concatenate, metric_rows
 from icl_core.measuring.results import Results
-from icl_core.showing.paper_values import PAPER
+from icl_core.showing.paper import PAPER
 from tests.measuring.claims.made_up import METHODS
 
 ROBOTS = ("ant", "halfcheetah")

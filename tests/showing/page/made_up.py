@@ -1,21 +1,18 @@
-"""A results folder with a file for every item of the catalogue, none of them drawn."""
+"""A results folder with a file for every item, none of them drawn."""
 
 import csv
+import sys
 
 import numpy as np
 import pyarrow as pa
 
 from icl_core.artifacts import write_table
 from icl_core.measuring.claims.evaluate import CLAIMS_SCHEMA
-from icl_core.showing.architectures_table import COLUMNS as ARCHITECTURES
-from icl_core.showing.catalogue import ITEMS
-from icl_core.showing.headway_table import COLUMNS as HEADWAY
-from icl_core.showing.interval_table import COLUMNS as INTERVALS
-from icl_core.showing.results_table import COLUMNS as RESULTS
+from icl_core.showing.item import read_items
 from icl_core.showing.save import save_provenance
-from icl_core.showing.training_times import COLUMNS as TIMES
+from icl_core.showing.tables.results import COLUMNS as RESULTS
+from icl_core.showing.tables.settings import COLUMNS as SETTINGS
 
-SETTINGS = ("setting", "key", "experiment", "ours", "paper", "same")
 SVG = (
     '<svg xmlns="http://www.w3.org/2000/svg" width="400" height="100">'
     '<rect width="400" height="100" fill="#eee"/><text x="10" y="50">{}</text></svg>'
@@ -24,20 +21,21 @@ WORDS = {"method": "icl", "experiment": "gridworld-a", "metric": "cmse", "archit
 
 
 def make_results(root):
-    """Write everything that the page reads; the items' names."""
+    """Write everything that the page reads; the items."""
     rng = np.random.default_rng(0)
-    for item in ITEMS:
+    items = read_items()
+    for item in items:
         first, second = (root / output for output in item.outputs)
         first.parent.mkdir(parents=True, exist_ok=True)
         if item.kind == "figure":
             first.write_text(SVG.format(item.label))
             second.write_bytes(b"png of " + item.name.encode())
         else:
-            write_csv(first, columns_of(item), rng)
+            write_csv(first, sys.modules[item.load().__module__].COLUMNS, rng)
             second.write_text("# Title\n\n| a |\n| --- |\n\nNotes of <b>it</b>.\n")
         save_provenance(root / item.provenance, provenance(item))
     write_table(root / "claims.parquet", claims(), {})
-    return [item.name for item in ITEMS]
+    return items
 
 
 def provenance(item):
@@ -48,14 +46,6 @@ def provenance(item):
         "packages": {"numpy": "2.4"},
         "seeds": [],
     }
-
-
-def columns_of(item):
-    if item.told_settings:
-        return SETTINGS
-    found = {"architectures": ARCHITECTURES, "training_times": TIMES, "headway": HEADWAY}
-    found |= {"interval": INTERVALS}
-    return next((columns for word, columns in found.items() if word in item.address), RESULTS)
 
 
 def write_csv(path, columns, rng):
@@ -75,11 +65,11 @@ def write_csv(path, columns, rng):
 def claims():
     def row(name, verdict, effect, part="here", deciding=True):
         low, high = effect - 0.5, effect + 0.5
-        told = ("reproduced" if low > 0 else "not reproduced") if effect == effect else "not run"
+        of_part = ("reproduced" if low > 0 else "not reproduced") if effect == effect else "not run"
         unit = "m" if effect == effect else ""
         texts = (name, f"{name} <script>alert(1)</script>", "read so", "Section 5.1, Table 1")
         numbers = (effect, low, high, unit, "5 seeds", deciding)
-        return (*texts, "finds", verdict, "Because.", part, told, *numbers)
+        return (*texts, "finds", verdict, "Because.", part, of_part, *numbers)
 
     rows = [
         row("first", "reproduced", 1.25),

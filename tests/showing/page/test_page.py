@@ -8,17 +8,17 @@ import re
 import shutil
 import subprocess
 from html.parser import HTMLParser
-from pathlib import Path
 
 import pytest
 
 from icl_core.errors import InputError
-from icl_core.showing.catalogue import CATALOGUE, ITEMS
+from icl_core.showing.item import read_items
 from icl_core.showing.page import items
 from icl_core.showing.page.make import make_page
 from tests.showing.page.made_up import SETTINGS, make_results
 
-CAPTIONS = Path(__file__).parents[3] / "workflow" / "report"
+ITEMS = read_items()
+TITLES = {"icl": "ICL", "highd": "HighD", "gridworld-a": "Gridworld (A)"}
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 # Without the flags after the first three the browser itself looks for Google's hosts.
 FLAGS = (
@@ -49,13 +49,12 @@ class Elements(HTMLParser):
 @pytest.fixture(scope="module")
 def results(tmp_path_factory):
     root = tmp_path_factory.mktemp("results")
-    names = make_results(root)
-    write(root, names)
+    write(root, make_results(root))
     return root
 
 
-def write(root, names, scale="quick", simulated=("highd",), output="report.html"):
-    make_page(root / output, scale, names, root, CAPTIONS, list(simulated))
+def write(root, shown, scale="quick", simulated=("highd",), output="report.html"):
+    make_page(root / output, scale, shown, root, TITLES, list(simulated))
     return (root / output).read_text()
 
 
@@ -93,7 +92,7 @@ def test_every_item_has_caption_command_and_provenance(results, page, elements, 
     start = page.index(f'<section class="item" id="{item.id}"')
     section = html.unescape(page[start : page.index("</section>", start)])
     assert f"{item.label}. {item.title}" in section
-    assert items.caption_text(CAPTIONS / item.caption) in section
+    assert item.caption in section
     target = f"results/quick/{item.outputs[0]}"
     assert f"snakemake --cores 1 --config scale=quick -- {target}<" in section
     assert f"<code>abababababab</code> results/quick/for-{item.id}" in section
@@ -113,7 +112,7 @@ def test_every_item_has_caption_command_and_provenance(results, page, elements, 
 def test_tables_hold_the_numbers_of_the_csv_files(results, elements, item):
     with (results / item.outputs[0]).open(newline="") as file:
         columns, *rows = csv.reader(file)
-    if tuple(columns) == SETTINGS:  # what is the same as ours is not told twice
+    if tuple(columns) == SETTINGS:  # what is the same as ours is not shown twice
         rows = [row[3:5] if row[5] == "no" else row[3:4] for row in rows]
     numbers = [text for row in rows for text in row if re.fullmatch(r"[-\d.e]+", text)]
     shown = [given["value"] for given in elements.all("data", item.id)]
@@ -125,8 +124,9 @@ def test_the_difference_is_ours_less_the_papers(results, page):
     with path.open(newline="") as file:
         row = next(csv.DictReader(file))
     difference = float(row["mean"]) - float(row["paper_mean"])
-    told = f"{difference:+.3f}" if abs(difference) < 10 else f"{difference:+.2f}"
-    assert f">{told}</td>" in page
+    text = f"{difference:+.3f}" if abs(difference) < 10 else f"{difference:+.2f}"
+    assert f">{text}</td>" in page
+    assert "<td>ICL</td><td>Gridworld (A)</td>" in page  # names are written as titles
     assert "not run</td>" in page
 
 
@@ -142,26 +142,25 @@ def test_it_opens_with_the_claims(page):
 
 
 def test_it_says_how_much_its_numbers_mean(results, page):
-    names = list(CATALOGUE)
     assert "Scale quick:" in page
     assert "licensed recordings of\nHighD." in page
     assert page.count('<span class="tag">simulated recordings</span>') == sum(
-        "highd" in item.experiments and not item.told_settings for item in ITEMS
+        "highd" in item.experiments and not item.shows_settings for item in ITEMS
     )
-    real = write(results, names, scale="paper", simulated=(), output="paper.html")
+    real = write(results, ITEMS, scale="paper", simulated=(), output="paper.html")
     assert 'banner"' not in real
     assert '<span class="tag">' not in real
 
 
 def test_what_was_not_made_is_named(results):
-    names = [name for name in CATALOGUE if not name.startswith("figure-16")]
-    text = write(results, names, output="less.html")
+    some = [item for item in ITEMS if item.id != "figure-16"]
+    text = write(results, some, output="less.html")
     assert "Figure 16 (constraints, Gridworld (A))" in text
     assert 'id="figure-16"' not in text
 
 
 def test_equal_files_give_equal_bytes(results, page):
-    assert write(results, reversed(list(CATALOGUE)), output="again.html") == page
+    assert write(results, reversed(ITEMS), output="again.html") == page
 
 
 def test_a_very_large_drawing_is_shown_as_pixels(tmp_path, monkeypatch):
@@ -173,11 +172,14 @@ def test_a_very_large_drawing_is_shown_as_pixels(tmp_path, monkeypatch):
     assert items.data_address(*pair).startswith("data:image/png;")
 
 
-def test_a_missing_provenance_is_told_in_one_line(tmp_path):
-    names = make_results(tmp_path)
-    (tmp_path / CATALOGUE[names[0]].provenance).unlink()
-    with pytest.raises(InputError, match=f"{names[0]}.json: expected the provenance of"):
-        write(tmp_path, names)
+def test_a_missing_provenance_is_one_line(results):
+    first = ITEMS[0]
+    path = results / first.provenance
+    content = path.read_bytes()
+    path.unlink()
+    with pytest.raises(InputError, match=f"{first.name}.json: expected the provenance of"):
+        write(results, ITEMS, output="none.html")
+    path.write_bytes(content)
 
 
 # Written into a copy of the page: what a reader's browser would make of it.

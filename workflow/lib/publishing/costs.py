@@ -8,7 +8,7 @@ from icl_core.measuring.times import cpu_seconds
 from workflow.lib.forecast import last_records
 
 COLUMNS = ("job", "jobs", "cpu_seconds", "wall_seconds")
-# Drawing and telling are done again at every publication: what they take is not the run's.
+# Drawing and reporting are done again at every publication: what they take is not the run's.
 SHOWING = ("animation", "claims", "collect_metrics", "figure", "report_page", "table")
 
 

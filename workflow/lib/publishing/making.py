@@ -8,30 +8,28 @@ import platform
 import subprocess
 from collections.abc import Iterable
 from datetime import UTC, datetime
-from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 from icl_core.artifacts import read_provenance
-from icl_core.code_digest import code_digest
-from icl_core.environments import module_of
-from icl_core.showing.naming import METHODS
-from icl_core.showing.save import markdown_rows
-from workflow.lib.finished import METRICS_OF_RUN
+from icl_core.discovery import METHODS, title
+from icl_core.layout import path
+from icl_core.showing.item import Item
+from icl_core.tables import markdown_rows
+from workflow.lib.plan import Plan
 from workflow.lib.publishing.run import Run
 
 SOURCES = ("Snakefile", "config.yaml", "docs/claims.yaml", "icl_core", "workflow")
-# What ends the training of each method.
-SCRIPTS = {"icl": "conclude.py", "gail-constraint": "gail_constraint.py", "icrl": "icrl.py"}
-SHORT = 12  # characters of a digest that are told
+SHORT = 12  # characters of a digest that are shown
 
 
 def commit(root: Path) -> str:
     """The last commit that changed the code, so that publishing does not change it."""
-    told = _git(root, "log", "-1", "--format=%H", "--", *SOURCES)
-    if not told:
+    last = _git(root, "log", "-1", "--format=%H", "--", *SOURCES)
+    if not last:
         return "not under version control"
     changed = _git(root, "status", "--porcelain", "--", *SOURCES)
-    return f"`{told}`" + (", with uncommitted changes" if changed else "")
+    return f"`{last}`" + (", with uncommitted changes" if changed else "")
 
 
 def machine() -> str:
@@ -47,45 +45,54 @@ def machine() -> str:
 
 def dates(run: Run) -> tuple[str, str]:
     """Days of the first and the last finished run, by the dates of their metrics."""
-    times = [path.stat().st_mtime for _, _, path in learned_files(run)]
-    first, last = (datetime.fromtimestamp(t, UTC).date().isoformat() for t in _ends(times))
+    times = [stack.file(run, "run_metrics").stat().st_mtime for stack in finished(run)]
+    ends = (min(times), max(times))
+    first, last = (datetime.fromtimestamp(t, UTC).date().isoformat() for t in ends)
     return first, last
 
 
 def packages(run: Run) -> dict[str, str]:
     """Versions by package, from the artifacts; several where they were made with several."""
     found: dict[str, set[str]] = {}
-    told = [_of_item(run, item.provenance) for item in run.items]
-    told += [read_provenance(path) for _, _, path in learned_files(run)]
-    for one in told:
+    provenances = [_of_item(run, item) for item in run.items]
+    provenances += [read_provenance(stack.file(run, "run_metrics")) for stack in finished(run)]
+    for one in provenances:
         for package, version in one.get("packages", {}).items():
             found.setdefault(package, set()).add(version)
     return {package: " and ".join(sorted(found[package])) for package in sorted(found)}
 
 
-def learned_files(run: Run) -> list[tuple[str, str, Path]]:
-    """Experiment, method and metrics of every finished run, once for each group of seeds."""
-    return [
-        (name, method, run.results / path)
-        for name, method in run.learned
-        for group in run.done.groups
-        for path in [METRICS_OF_RUN.format(experiment=name, method=method, group=group)]
-    ]
+class Stack(NamedTuple):
+    """The seeds of a method that were trained together on an experiment."""
+
+    experiment: str
+    method: str
+    group: str
+
+    def file(self, run: Run, kind: str) -> Path:
+        """The file of a kind that it left."""
+        return run.results / path(kind, **self._asdict())
+
+
+def finished(run: Run) -> list[Stack]:
+    """What has been learned, once for each group of seeds."""
+    return [Stack(name, method, g) for name, method in run.learned for g in run.done.groups]
 
 
 def provenance_page(run: Run) -> str:
     """Which code and which files stand behind every run and item, in one file."""
     numbers: dict[tuple[str, str], int] = {}
     items = [["Item", "Code", "Made from"], ["---"] * 3]
-    for name, told in [
+    for name, made in [
         ("metrics.parquet", read_provenance(run.results / "metrics.parquet")),
         ("claims", read_provenance(run.results / "claims.parquet")),
-        *((item.label, _of_item(run, item.provenance)) for item in run.items),
+        *((item.label, _of_item(run, item)) for item in run.items),
     ]:
-        behind = [numbers.setdefault(one, len(numbers) + 1) for one in _inputs(told)]
-        items.append([name, f"`{told.get('code', '')[:SHORT]}`", _spans(behind) or "-"])
+        inputs = sorted(made.get("inputs", {}).items())
+        behind = [numbers.setdefault(one, len(numbers) + 1) for one in inputs]
+        items.append([name, f"`{made.get('code', '')[:SHORT]}`", _spans(behind) or "-"])
     files = [["", "File", "SHA-256 begins"], ["---:", "---", "---"]]
-    files += [[str(k), path, f"`{digest[:SHORT]}`"] for (path, digest), k in numbers.items()]
+    files += [[str(k), file, f"`{digest[:SHORT]}`"] for (file, digest), k in numbers.items()]
     return (
         "# Provenance\n\n"
         "Written by `make publish`. Code is named by a digest of the source that a job really "
@@ -102,24 +109,15 @@ def provenance_page(run: Run) -> str:
 
 def _runs(run: Run) -> list[list[str]]:
     lines = [["Experiment", "Method", "Seeds", "Code", "Today's code"], ["---"] * 5]
-    for name, method, path in learned_files(run):
-        told = read_provenance(path.parent / "final/constraint.safetensors")
-        code, seeds = told.get("code", ""), ", ".join(map(str, told.get("seeds", [])))
-        environment = run.wanted.experiments[name].environment
-        same = "the same" if code == code_now(run.root, method, environment) else "another"
-        lines.append([name, METHODS[method], seeds, f"`{code[:SHORT]}`", same])
+    plan = Plan(run.wanted, run.root)
+    for stack in finished(run):
+        made = read_provenance(stack.file(run, "constraint"))
+        code, seeds = made.get("code", ""), ", ".join(map(str, made.get("seeds", [])))
+        now = plan.code_of_method(stack.method, stack.experiment)
+        same = "the same" if code == now else "another"
+        name = title(METHODS, stack.method)
+        lines.append([stack.experiment, name, seeds, f"`{code[:SHORT]}`", same])
     return lines
-
-
-@cache
-def code_now(root: Path, method: str, environment: str) -> str:
-    """The digest that a run would have today: of the script and its world, as in common.smk."""
-    script = root / "workflow/scripts" / SCRIPTS[method]
-    return code_digest(script, [root], [module_of(environment)])
-
-
-def _inputs(told: dict) -> list[tuple[str, str]]:
-    return sorted(told.get("inputs", {}).items())
 
 
 def _spans(numbers: Iterable[int]) -> str:
@@ -133,12 +131,8 @@ def _spans(numbers: Iterable[int]) -> str:
     return ", ".join(f"{a}" if a == b else f"{a}-{b}" for a, b in spans)
 
 
-def _of_item(run: Run, path: str) -> dict:
-    return json.loads((run.results / path).read_text("utf-8"))
-
-
-def _ends(times: list[float]) -> tuple[float, float]:
-    return min(times), max(times)
+def _of_item(run: Run, item: Item) -> dict:
+    return json.loads((run.results / item.provenance).read_text("utf-8"))
 
 
 def _git(root: Path, *arguments: str) -> str:

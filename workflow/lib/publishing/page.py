@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from icl_core.showing.catalogue import Item
-from icl_core.showing.naming import ENVIRONMENTS
-from icl_core.showing.page.items import caption_text, command_of
+from icl_core.discovery import WORLDS, title
+from icl_core.showing.item import Item
+from icl_core.showing.page.items import command_of
 from icl_core.showing.page.make import SCALES
-from icl_core.showing.save import markdown_rows
-from icl_core.showing.training_times import duration
+from icl_core.showing.tables.training_times import duration
+from icl_core.tables import counted, markdown_rows
 from workflow.lib.publishing import costs, making, missing
 from workflow.lib.publishing.run import Run
 
@@ -34,32 +34,32 @@ def readme(run: Run, pictures: Mapping[str, str], has_summary: bool) -> str:
 
 def _head(run: Run, has_summary: bool) -> str:
     wanted = sum(len(one.methods) for one in run.wanted.experiments.values())
-    told = [f"# Results at scale {run.scale}"]
+    parts = [f"# Results at scale {run.scale}"]
     if has_summary:
-        told.append(
+        parts.append(
             "**Read first: [summary.md](summary.md)**, what was reproduced, what was not, and "
             "what was not run."
         )
     if run.scale in SCALES:
-        told.append(f"**This scale is {SCALES[run.scale]}**")
-    told.append(
+        parts.append(f"**This scale is {SCALES[run.scale]}**")
+    parts.append(
         f"{len(run.learned)} of {wanted} runs are finished (a run: one method on one experiment, "
-        f"{_count(_seeds(run), 'seed')}). {_simulated(run)}"
+        f"{counted(_seeds(run), 'seed')}). {_simulated(run)}"
         "`make publish` writes this page from the files of the run and replaces it: no number "
         "here was entered by hand."
     )
     places = ("Claims", "Tables", "Figures", "What is missing", "How it was made")
-    told.append(
+    parts.append(
         " · ".join(f"[{place}](#{place.lower().replace(' ', '-')})" for place in places)
         + " · [metrics.parquet](metrics.parquet): every metric of every seed and iteration"
     )
-    return "\n\n".join(told)
+    return "\n\n".join(parts)
 
 
 def _simulated(run: Run) -> str:
-    names = [ENVIRONMENTS[name] for name in ENVIRONMENTS if name in run.simulated]
-    if not names:
+    if not run.simulated:
         return ""
+    names = [title(WORLDS, name) for name in sorted(run.simulated)]
     return f"{' and '.join(names)}: on simulated traffic in place of the licensed recordings. "
 
 
@@ -68,10 +68,10 @@ def _claims(run: Run) -> str:
 
 
 def _tables(run: Run) -> str:
-    told = [
+    parts = [
         "## Tables",
         "The paper's values stand beside ours; a dash is what was not run, or what the paper does "
-        "not tell. The command below each makes it again and, first, all that it needs; with "
+        "not say. The command below each makes it again and, first, all that it needs; with "
         "`only_finished=True` after the scale, of what has been learned so far.",
     ]
     for item in run.items:
@@ -79,28 +79,28 @@ def _tables(run: Run) -> str:
             csv, markdown = item.outputs
             table = _body((run.results / markdown).read_text("utf-8"))
             files = f"[CSV]({csv}), [Markdown]({markdown})"
-            told += [_title(item), _caption(run, item), table, _again(run, item, files)]
-    return "\n\n".join(told)
+            parts += [_heading(item), _caption(run, item), table, _again(run, item, files)]
+    return "\n\n".join(parts)
 
 
 def _figures(run: Run, pictures: Mapping[str, str]) -> str:
-    told = ["## Figures"]
+    parts = ["## Figures"]
     for item in run.items:
         if item.kind == "figure":
             image = f"![{item.label}: {item.title}]({pictures[item.name]})"
-            told += [_title(item), image, _caption(run, item), _again(run, item)]
+            parts += [_heading(item), image, _caption(run, item), _again(run, item)]
     if ANIMATION in pictures:
-        told += ["### Figure 13, moving", f"![The ego drives, in blue]({pictures[ANIMATION]})"]
-    return "\n\n".join(told)
+        parts += ["### Figure 13, moving", f"![The ego drives, in blue]({pictures[ANIMATION]})"]
+    return "\n\n".join(parts)
 
 
-def _title(item: Item) -> str:
+def _heading(item: Item) -> str:
     return f"### {item.label}. {item.title}"
 
 
 def _caption(run: Run, item: Item) -> str:
-    text = caption_text(run.root / "workflow/report" / item.caption)
-    return f"{text} **On simulated traffic.**" if run.on_simulated_traffic(item) else text
+    simulated = run.on_simulated_traffic(item)
+    return f"{item.caption} **On simulated traffic.**" if simulated else item.caption
 
 
 def _again(run: Run, item: Item, files: str = "") -> str:
@@ -113,14 +113,14 @@ def _body(markdown: str) -> str:
 
 
 def _missing(run: Run) -> str:
-    told = ["## What is missing"]
+    parts = ["## What is missing"]
     runs, items = missing.missing_runs(run), missing.missing_items(run)
-    told.append(_section(f"Runs of config.yaml: {len(runs)} not finished.", runs, _RUN))
-    told.append(_section(f"Items that we make: {len(items)} not in this run.", items, _ITEM))
-    never = missing.not_in_catalogue()
+    parts.append(_section(f"Runs of config.yaml: {len(runs)} not finished.", runs, _RUN))
+    parts.append(_section(f"Items that we make: {len(items)} not in this run.", items, _ITEM))
+    never = missing.never_made()
     text = f"Items of the paper: {len(never)} that nothing in this project makes yet."
-    told.append(_section(text, never, _ITEM[:2]))
-    return "\n\n".join(told)
+    parts.append(_section(text, never, _ITEM[:2]))
+    return "\n\n".join(parts)
 
 
 _RUN = ("Experiment", "Method", "State")
@@ -152,7 +152,7 @@ def _making(run: Run) -> str:
             "was killed and went on counts from where it went on.",
             f"- Machine on which this page was written: {making.machine()}. Each job uses one "
             "core.",
-            f"- Packages, as the files themselves tell: {versions}.",
+            f"- Packages, as the files themselves say: {versions}.",
             f"- The whole again: `snakemake --cores 8 all --config "
             f"scale={run.scale}`, then `make publish SCALE={run.scale}`.",
         ]
@@ -161,7 +161,3 @@ def _making(run: Run) -> str:
 
 def _seeds(run: Run) -> int:
     return sum(len(group) for group in run.wanted.groups.values())
-
-
-def _count(number: int, word: str) -> str:
-    return f"{number} {word}" if number == 1 else f"{number} {word}s"

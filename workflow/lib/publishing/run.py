@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from icl_core.configuration import Configuration
 from icl_core.errors import InputError
-from icl_core.showing.catalogue import ITEMS, Item
-from icl_core.showing.recordings import is_simulated
-from workflow.lib.checkout import configuration_of
-from workflow.lib.finished import experiments_shown, only_finished
+from icl_core.layout import path
+from icl_core.showing.item import Item, read_items
+from icl_core.showing.page.items import is_simulated, on_simulated_traffic
+from workflow.lib.configuration import Configuration, read_configuration
+from workflow.lib.shown import experiments_shown, only_finished
 
 
 @dataclass(frozen=True)
@@ -22,6 +22,7 @@ class Run:
     wanted: Configuration  # all that config.yaml asks for
     done: Configuration  # what of it is finished
     items: tuple[Item, ...]  # that there are, in the paper's order
+    absent: tuple[Item, ...]  # that there are not
     simulated: frozenset[str]  # environments whose traffic is
 
     @property
@@ -34,12 +35,12 @@ class Run:
         return [(e.name, m) for e in self.done.experiments.values() for m in e.methods]
 
     def on_simulated_traffic(self, item: Item) -> bool:
-        return not item.told_settings and not self.simulated.isdisjoint(item.experiments)
+        return on_simulated_traffic(item, self.simulated)
 
 
 def read_run(root: Path, scale: str) -> Run:
     """Find out what is there; the claims and metrics must be."""
-    wanted = configuration_of(root, scale)
+    wanted = read_configuration(root, scale)
     results = root / "results" / scale
     for name in ("claims.md", "claims.parquet", "metrics.parquet"):
         if not (results / name).is_file():
@@ -48,17 +49,22 @@ def read_run(root: Path, scale: str) -> Run:
                 f"file; make it with `snakemake --config scale={scale} only_finished=True`"
             )
     done = only_finished(wanted, results)
-    items = [item for item in ITEMS if experiments_shown(item, done) and _there(item, results)]
-    scenes = sorted((results / "recordings").glob("*/scene.parquet"))
+    items: list[Item] = []
+    absent: list[Item] = []
+    for item in read_items():
+        there = experiments_shown(item, done) and _there(item, results)
+        (items if there else absent).append(item)
+    scenes = sorted(results.glob(path("scene", environment="*")))
     return Run(
         root,
         results,
         wanted,
         done,
-        tuple(sorted(items, key=lambda item: (item.kind != "table", item.number, item.suffix))),
+        tuple(items),
+        tuple(absent),
         frozenset(scene.parent.name for scene in scenes if is_simulated(scene)),
     )
 
 
 def _there(item: Item, results: Path) -> bool:
-    return all((results / path).is_file() for path in (*item.outputs, item.provenance))
+    return all((results / file).is_file() for file in (*item.outputs, item.provenance))

@@ -26,6 +26,7 @@ from icl_core.settings import section
 TITLE = "ICL"
 PLACE = 3
 JOBS = ["icl_density", "icl_initial_constraint", "icl_policy", "icl_adjust", "icl_select"]
+ITERATED = ["icl_policy", "icl_adjust"]
 ITERATIONS = "loop.iterations"
 SIZES = {
     "quick": {

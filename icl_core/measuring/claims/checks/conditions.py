@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from icl_core.artifacts import read_table
 from icl_core.learning.true_fit import FIT_SCHEMA, final_errors
-from icl_core.measuring.claims.check import reads
+from icl_core.measuring.claims.claim import reads
 from icl_core.measuring.claims.evidence import Evidence, MissingError
 from icl_core.measuring.claims.intervals import mean_above, mean_below
 from icl_core.measuring.claims.verdicts import Effect

@@ -1,0 +1,1 @@
+"""ExiD: motorways with exits from above, and changing lane on them."""

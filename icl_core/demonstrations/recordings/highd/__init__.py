@@ -1,0 +1,1 @@
+"""HighD: highways from above, and driving along them."""

@@ -1,0 +1,28 @@
+"""CartPole Middle: the cart starts near an end and must come to the middle (paper, App. C.2)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from icl_core.environments.cartpole import X_LIMIT, CartPole
+
+GYMNASIUM_ID = "icl/CartPoleMiddle-v0"
+
+
+class CartPoleMiddle(CartPole):
+    """Starts near either end; pushing further outwards there is constrained."""
+
+    title = "CartPole (Mid)"
+    horizon = 200
+    threshold = 30.0
+
+    def initial_states(self, rng, n):
+        states = super().initial_states(rng, n)
+        side = rng.choice([-1.0, 1.0], size=n)
+        states[:, 0] = side * rng.uniform(1.15, X_LIMIT, size=n)
+        return states
+
+    def true_constraint(self, inputs):
+        x, action = inputs[..., 0], np.rint(inputs[..., 1])
+        outwards = ((x > 1) & (action == 1)) | ((x < -1) & (action == 0))
+        return outwards.astype(np.float32)

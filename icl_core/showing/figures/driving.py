@@ -1,0 +1,295 @@
+"""Figures 2, 11, 28 and 29: constraints and accruals of driving, over a speed and a distance."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.image import AxesImage
+from matplotlib.lines import Line2D
+from matplotlib.patheffects import withStroke
+
+from icl_core.demonstrations.accruals import normalised
+from icl_core.environments.world import World
+from icl_core.measuring.loading import expert_visits
+from icl_core.measuring.results import Results
+from icl_core.measuring.statistics import mean_and_std
+from icl_core.showing.loading import accruals, recovered_constraints, traffic_source
+from icl_core.showing.style import (
+    ACCRUAL_MAP,
+    CONSTRAINT_MAP,
+    DARK,
+    PAGE,
+    colour_bar,
+    footer,
+    panels,
+    title,
+)
+from icl_core.showing.titles import footer_of, panel_titles
+
+ITEMS = [
+    {
+        "number": 2,
+        "name": "constraint-highd",
+        "draw": "constraint_figure",
+        "title": "Constraint function, HighD",
+        "caption": (
+            "Recovered constraint over speed and gap, mean over seeds: 1 is forbidden. Red: what "
+            "the recorded drivers do. Where the traffic is simulated the line is the rule that "
+            "its drivers keep."
+        ),
+        "category": "Recovered constraints",
+        "needs": ["constraint", "demonstrations"],
+        "experiments": ["highd"],
+    },
+    {
+        "number": 11,
+        "name": "constraint-exid",
+        "draw": "constraint_figure",
+        "title": "Constraint function, ExiD",
+        "caption": (
+            "Recovered constraint over lateral velocity and distance to the target lane, mean "
+            "over seeds: 1 is forbidden. Red: what the recorded drivers do."
+        ),
+        "category": "Recovered constraints",
+        "needs": ["constraint", "demonstrations"],
+        "experiments": ["exid"],
+    },
+    {
+        "number": 28,
+        "name": "accruals-highd",
+        "draw": "accruals_figure",
+        "title": "Accruals, HighD",
+        "caption": (
+            "HighD: which speeds and gaps the demonstrations and the learned policies visit."
+        ),
+        "category": "Accruals",
+        "needs": ["demonstrations", "rollouts"],
+        "experiments": ["highd"],
+    },
+    {
+        "number": 29,
+        "name": "accruals-exid",
+        "draw": "accruals_figure",
+        "title": "Accruals, ExiD",
+        "caption": (
+            "ExiD: which lateral velocities and distances the demonstrations and the learned "
+            "policies visit."
+        ),
+        "category": "Accruals",
+        "needs": ["demonstrations", "rollouts"],
+        "experiments": ["exid"],
+    },
+]
+
+BOUNDARY = 0.5  # of the constraint function, drawn as a line
+EXPERT = "#E31A1C"  # the paper's red points
+HEIGHT = 2.35
+OUTLINE = [withStroke(linewidth=1.8, foreground=DARK)]  # white lines cross bright cells too
+
+
+class View(NamedTuple):
+    """How the paper draws an environment's two inputs."""
+
+    across: int = 0  # axis of the grid that is drawn from left to right
+    up: int = 1
+    binary: bool = False  # accruals say whether a cell was visited, not how often
+
+
+VIEWS = {"highd": View(0, 1, binary=True), "exid": View(1, 0)}
+
+
+def constraint_figure(results: Results, experiments: Sequence[str]) -> Figure:
+    """Figures 2 and 11: each method's mean over seeds, and where the demonstrations went."""
+    (experiment,) = experiments
+    world = results.worlds[experiment]
+    values = recovered_constraints(results, experiment)
+    demonstrations = results.one("demonstrations", experiment=experiment)
+    expert = None if demonstrations is None else expert_visits(demonstrations, world)
+    titles = panel_titles(results, experiment, values)
+    figure = draw_constraints(world, values, titles, expert)
+    footer(figure, _footer(results, world, values))
+    return figure
+
+
+def accruals_figure(results: Results, experiments: Sequence[str]) -> Figure:
+    """Figures 28 and 29: the expert's accruals, then each method's mean over seeds."""
+    (experiment,) = experiments
+    world = results.worlds[experiment]
+    expert, visited = accruals(results, experiment)
+    titles = panel_titles(results, experiment, visited)
+    figure = draw_accruals(world, expert, visited, titles)
+    footer(figure, _footer(results, world, visited))
+    return figure
+
+
+def draw_constraints(
+    world: World,
+    values: Mapping[str, np.ndarray],
+    titles: Mapping[str, str],
+    expert: np.ndarray | None = None,
+) -> Figure:
+    """`values` holds (runs, *grid.shape) for each method; `expert` counts of visits, or None."""
+    view = VIEWS.get(world.name, View())
+    figure, axes = panels(max(len(values), 1), height=HEIGHT, sharey=True)
+    figure.set_figwidth(PAGE)  # the legend needs it, however few the panels
+    image = None
+    for ax, (method, runs) in zip(axes[0], values.items(), strict=False):
+        mean = runs.mean(axis=0)
+        image = _draw_map(ax, world, view, mean, CONSTRAINT_MAP, 1.0)
+        _draw_boundary(ax, world, view, mean)
+        if expert is not None:
+            _draw_points(ax, world, view, expert)
+        _draw_rule(ax, world, view)
+        title(ax, titles[method], _violations(runs, expert))
+    _label(axes[0], world, view)
+    if image is not None:
+        symbols = ", ".join(world.grid.axes[k].name.split()[-1] for k in (view.across, view.up))
+        colour_bar(figure, axes[0, -1], image, f"constraint value c({symbols})", width=0.05)
+        _legend(figure, world, expert is not None)
+    return figure
+
+
+def draw_accruals(
+    world: World,
+    expert: np.ndarray,
+    visited: Mapping[str, np.ndarray],
+    titles: Mapping[str, str],
+) -> Figure:
+    """`expert` holds counts of visits, `visited` (runs, *grid.shape) for each method."""
+    view = VIEWS.get(world.name, View())
+    shown = {"expert": _share(world, view, expert[None])}
+    shown |= {method: _share(world, view, runs) for method, runs in visited.items()}
+    highest = 1.0 if view.binary else max(np.nanmax(share) for share in shown.values())
+    figure, axes = panels(len(shown), height=HEIGHT, sharey=True)
+    for ax, (method, share) in zip(axes[0], shown.items(), strict=True):
+        image = _draw_map(ax, world, view, share, ACCRUAL_MAP, highest)
+        if method == "expert":
+            title(ax, "Expert accruals", "demonstrations")
+        else:
+            inside = _percent(visited[method], expert > 0)
+            title(ax, titles[method], f"{inside} in expert's cells")
+    _label(axes[0], world, view)
+    label = "share of seeds that visit" if view.binary else "share of visits [%]"
+    colour_bar(figure, axes[0, -1], image, label, width=0.05)
+    return figure
+
+
+def _share(world: World, view: View, runs: np.ndarray) -> np.ndarray:
+    """Mean over runs of the accruals: visited or not, or percent of all visits."""
+    if view.binary:
+        return (runs > 0).mean(axis=0)
+    return 100 * normalised(world.grid, runs).mean(axis=0)
+
+
+def _violations(runs: np.ndarray, expert: np.ndarray | None) -> str:
+    """How much of what the expert did the constraint forbids, over the runs."""
+    if expert is None:
+        return " "
+    counts = np.broadcast_to(expert, runs.shape)
+    return f"forbids {_percent(counts, runs >= BOUNDARY)} of the expert's steps"
+
+
+def _percent(counts: np.ndarray, chosen: np.ndarray) -> str:
+    """Percent of each run's visits that are in the chosen cells: mean and deviation over runs."""
+    total = counts.reshape(len(counts), -1).sum(axis=1)
+    inside = (counts * chosen).reshape(len(counts), -1).sum(axis=1)
+    if np.any(total == 0):
+        return "undefined %"
+    mean, std = mean_and_std(100 * inside / total)
+    return f"{mean:.1f} ± {std:.1f} %" if len(counts) > 1 else f"{mean:.1f} %"
+
+
+def _draw_map(
+    ax: Axes, world: World, view: View, values: np.ndarray, colours: str, highest: float
+) -> AxesImage:
+    x, y = (_edges(world.grid.axes[k].physical) for k in (view.across, view.up))
+    return ax.imshow(
+        values.transpose(view.up, view.across),
+        extent=(*x, *y),
+        cmap=colours,
+        vmin=0.0,
+        vmax=highest,
+        origin="lower",
+        aspect="auto",
+        interpolation="nearest",
+    )
+
+
+def _edges(nodes: np.ndarray) -> tuple[float, float]:
+    """Half a cell before the first node and behind the last."""
+    half = (nodes[1] - nodes[0]) / 2
+    return nodes[0] - half, nodes[-1] + half
+
+
+def _coordinates(world: World, view: View) -> tuple[np.ndarray, np.ndarray]:
+    return world.grid.axes[view.across].physical, world.grid.axes[view.up].physical
+
+
+def _draw_boundary(ax: Axes, world: World, view: View, values: np.ndarray) -> None:
+    if values.min() < BOUNDARY <= values.max():
+        turned = values.transpose(view.up, view.across)
+        x, y = _coordinates(world, view)
+        ax.contour(x, y, turned, levels=[BOUNDARY], colors="white", linewidths=1.0).set(
+            path_effects=OUTLINE
+        )
+
+
+def _draw_points(ax: Axes, world: World, view: View, visits: np.ndarray) -> None:
+    x, y = _coordinates(world, view)
+    up, across = np.nonzero(visits.transpose(view.up, view.across))
+    ax.plot(x[across], y[up], "s", color=EXPERT, markersize=1.1, markeredgewidth=0)
+
+
+def _draw_rule(ax: Axes, world: World, view: View) -> None:
+    """The simulated drivers' own rule, where there is one."""
+    rule = getattr(world, "headway", None)
+    if rule is not None:
+        speed, gaps = _coordinates(world, view)
+        ax.plot(
+            speed,
+            rule.gap(speed),
+            color="white",
+            linestyle=(0, (3, 1.5)),
+            linewidth=1.0,
+            path_effects=OUTLINE,
+        )
+        ax.set(xlim=(speed[0], speed[-1]), ylim=(gaps[0], gaps[-1]))
+
+
+def _label(axes: np.ndarray, world: World, view: View) -> None:
+    for ax in axes:
+        ax.set_xlabel(world.grid.axes[view.across].label)
+    axes[0].set_ylabel(world.grid.axes[view.up].label)
+
+
+def _legend(figure: Figure, world: World, with_expert: bool) -> None:
+    """Below the panels, on grey: two of the lines are white."""
+    handles = [Line2D([], [], color="white", linewidth=1.2)]
+    labels = [f"c = {BOUNDARY:g}"]
+    if with_expert:
+        point = Line2D([], [], marker="s", linestyle="none", markersize=2.5, color=EXPERT)
+        point.set_markeredgewidth(0)
+        handles.append(point)
+        labels.append("cells that the expert visits")
+    rule = getattr(world, "headway", None)
+    if rule is not None:
+        handles.append(Line2D([], [], color="white", linestyle=(0, (3, 1.5)), linewidth=1.2))
+        labels.append(f"simulated drivers: {rule.minimum:.1f} m + {rule.time:.2f} s · v")
+    figure.legend(
+        handles,
+        labels,
+        loc="outside upper center",
+        ncols=len(handles),
+        frameon=True,
+        facecolor="#7A8FA6",
+        edgecolor="none",
+        labelcolor="white",
+    )
+
+
+def _footer(results: Results, world: World, runs: dict[str, np.ndarray]) -> str:
+    return f"{traffic_source(world)}; mean over seeds; {footer_of(results, runs)}"

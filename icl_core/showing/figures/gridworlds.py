@@ -1,0 +1,155 @@
+"""Figures 16 to 19: constraints and accruals on the cells of a gridworld."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from icl_core.demonstrations.accruals import normalised
+from icl_core.environments.gridworld import Gridworld
+from icl_core.measuring.metrics import constraint_error, dissimilarities
+from icl_core.measuring.results import Results
+from icl_core.measuring.statistics import mean_and_std
+from icl_core.showing.loading import accruals, recovered_constraints, true_on_grid, world_as
+from icl_core.showing.maps import draw_map, label, outline
+from icl_core.showing.style import (
+    ACCRUAL_MAP,
+    CONSTRAINT_MAP,
+    colour_bar,
+    footer,
+    panels,
+    plus_minus,
+    title,
+)
+from icl_core.showing.titles import footer_of, panel_titles
+
+ITEMS = [
+    {
+        "number": 16,
+        "name": "constraint-gridworld-a",
+        "draw": "constraint_figure",
+        "title": "Constraint function, Gridworld (A)",
+        "caption": (
+            "Gridworld (A): the true constraint function and the recovered ones, each the mean "
+            "over the method's training seeds, on one colour scale. The outline repeats the "
+            "truly constrained cells; the star is the goal. Below each title: CMSE, mean and "
+            "standard deviation over seeds."
+        ),
+        "category": "Recovered constraints",
+        "needs": ["constraint"],
+        "experiments": ["gridworld-a"],
+    },
+    {
+        "number": 17,
+        "name": "accruals-gridworld-a",
+        "draw": "accruals_figure",
+        "title": "Normalised accruals, Gridworld (A)",
+        "caption": (
+            "Gridworld (A): normalised accruals, the share of all visits that fell on each cell, "
+            "of the demonstrations and of each method's final policy (mean over seeds), on one "
+            "colour scale. The outline shows the truly constrained cells; the star is the goal. "
+            "Below each title: NAD to the demonstrations, mean and standard deviation over seeds."
+        ),
+        "category": "Accruals",
+        "needs": ["demonstrations", "rollouts"],
+        "experiments": ["gridworld-a"],
+    },
+    {
+        "number": 18,
+        "name": "constraint-gridworld-b",
+        "draw": "constraint_figure",
+        "title": "Constraint function, Gridworld (B)",
+        "caption": (
+            "Gridworld (B): the true constraint function and the recovered ones, each the mean "
+            "over the method's training seeds, on one colour scale. The outline repeats the "
+            "truly constrained cells; the star is the goal. Below each title: CMSE, mean and "
+            "standard deviation over seeds."
+        ),
+        "category": "Recovered constraints",
+        "needs": ["constraint"],
+        "experiments": ["gridworld-b"],
+    },
+    {
+        "number": 19,
+        "name": "accruals-gridworld-b",
+        "draw": "accruals_figure",
+        "title": "Normalised accruals, Gridworld (B)",
+        "caption": (
+            "Gridworld (B): normalised accruals, the share of all visits that fell on each cell, "
+            "of the demonstrations and of each method's final policy (mean over seeds), on one "
+            "colour scale. The outline shows the truly constrained cells; the star is the goal. "
+            "Below each title: NAD to the demonstrations, mean and standard deviation over seeds."
+        ),
+        "category": "Accruals",
+        "needs": ["demonstrations", "rollouts"],
+        "experiments": ["gridworld-b"],
+    },
+]
+
+
+def constraint_figure(results: Results, experiments: Sequence[str]) -> Figure:
+    """Figures 16 and 18: true constraint, then each method's mean over seeds."""
+    (experiment,) = experiments
+    values = recovered_constraints(results, experiment)
+    titles = panel_titles(results, experiment, values)
+    figure = draw_constraints(world_as(results, experiment, Gridworld), values, titles)
+    footer(figure, _footer(results, values))
+    return figure
+
+
+def accruals_figure(results: Results, experiments: Sequence[str]) -> Figure:
+    """Figures 17 and 19: the expert's accruals, then each method's mean over seeds."""
+    (experiment,) = experiments
+    expert, visited = accruals(results, experiment)
+    titles = panel_titles(results, experiment, visited)
+    figure = draw_accruals(world_as(results, experiment, Gridworld), expert, visited, titles)
+    footer(figure, _footer(results, visited))
+    return figure
+
+
+def draw_constraints(
+    world: Gridworld, values: Mapping[str, np.ndarray], titles: Mapping[str, str]
+) -> Figure:
+    """`values` holds (runs, 7, 7) for each method, in the order of the panels,
+    and `titles` how its panel is called."""
+    figure, axes = panels(1 + len(values), height=1.9)
+    image = draw_map(axes[0, 0], world, true_on_grid(world), CONSTRAINT_MAP, 1.0)
+    title(axes[0, 0], "True constraint fn.", "0 or 1")
+    for ax, (method, runs) in zip(axes[0, 1:], values.items(), strict=True):
+        draw_map(ax, world, runs.mean(axis=0), CONSTRAINT_MAP, 1.0)
+        outline(ax, world.constrained)
+        error = plus_minus(*mean_and_std(constraint_error(world, runs)))
+        title(ax, titles[method], f"CMSE {error}")
+    label(axes[0], world)
+    colour_bar(figure, axes[0, -1], image, "constraint value c(i, j)")
+    return figure
+
+
+def draw_accruals(
+    world: Gridworld,
+    expert: np.ndarray,
+    visited: Mapping[str, np.ndarray],
+    titles: Mapping[str, str],
+) -> Figure:
+    """`expert` holds the counts of visits (7, 7), `visited` (runs, 7, 7) for each method."""
+    shares = {m: 100 * normalised(world.grid, runs).mean(axis=0) for m, runs in visited.items()}
+    expert_share = 100 * normalised(world.grid, expert)
+    highest = max(share.max() for share in (expert_share, *shares.values()))
+    figure, axes = panels(1 + len(visited), height=1.9)
+    image = draw_map(axes[0, 0], world, expert_share, ACCRUAL_MAP, highest)
+    title(axes[0, 0], "Expert accruals", "demonstrations")
+    for ax, (method, counts) in zip(axes[0, 1:], visited.items(), strict=True):
+        draw_map(ax, world, shares[method], ACCRUAL_MAP, highest)
+        distances = dissimilarities(world, expert, counts)
+        title(ax, titles[method], f"NAD {plus_minus(*mean_and_std(distances))}")
+    for ax in axes[0]:
+        outline(ax, world.constrained)
+    label(axes[0], world)
+    colour_bar(figure, axes[0, -1], image, "share of visits [%]")
+    return figure
+
+
+def _footer(results: Results, runs: dict[str, np.ndarray]) -> str:
+    return f"outline: true constraint, star: goal; {footer_of(results, runs)}"

@@ -1,0 +1,282 @@
+"""Figures 20 to 27: constraints and accruals over a position.
+
+CartPole has a line for each action. What a robot must keep depends on its position alone:
+one line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import MultipleLocator
+
+from icl_core.demonstrations.accruals import normalised
+from icl_core.environments.world import EvaluationGrid, World
+from icl_core.measuring.metrics import constraint_error, dissimilarities
+from icl_core.measuring.results import Results
+from icl_core.measuring.statistics import mean_and_std
+from icl_core.showing.loading import accruals, recovered_constraints, true_constraint_of
+from icl_core.showing.style import ACTION_COLOURS, footer, panels, plus_minus, title
+from icl_core.showing.titles import footer_of, panel_titles
+
+ITEMS = [
+    {
+        "number": 20,
+        "name": "constraint-cartpole-mr",
+        "draw": "constraint_figure",
+        "title": "Constraint function, CartPole (MR)",
+        "caption": (
+            "CartPole (MR): the true constraint function and the recovered ones over the cart's "
+            "position, for the action left (a = 0, blue) and right (a = 1, orange, dashed). "
+            "Line: mean over the method's training seeds; band: smallest to largest of them. "
+            "Dotted: where the true constraint begins. Below each title: CMSE, mean and standard "
+            "deviation over seeds."
+        ),
+        "category": "Recovered constraints",
+        "needs": ["constraint"],
+        "experiments": ["cartpole-mr"],
+    },
+    {
+        "number": 21,
+        "name": "accruals-cartpole-mr",
+        "draw": "accruals_figure",
+        "title": "Normalised accruals, CartPole (MR)",
+        "caption": (
+            "CartPole (MR): normalised accruals over the cart's position, of the demonstrations "
+            "and of each method's final policy. The visits with each action (a = 0 left, blue; a "
+            "= 1 right, orange, dashed) add up to 100 % by themselves, as NAD compares them. "
+            "Line: mean over seeds; band: smallest to largest. Dotted: where the true constraint "
+            "begins. Below each title: NAD to the demonstrations, mean and standard deviation "
+            "over seeds."
+        ),
+        "category": "Accruals",
+        "needs": ["demonstrations", "rollouts"],
+        "experiments": ["cartpole-mr"],
+    },
+    {
+        "number": 22,
+        "name": "constraint-cartpole-mid",
+        "draw": "constraint_figure",
+        "title": "Constraint function, CartPole (Mid)",
+        "caption": (
+            "CartPole (Mid): the true constraint function and the recovered ones over the cart's "
+            "position, for the action left (a = 0, blue) and right (a = 1, orange, dashed). "
+            "Line: mean over the method's training seeds; band: smallest to largest of them. "
+            "Dotted: where the true constraint begins. Below each title: CMSE, mean and standard "
+            "deviation over seeds."
+        ),
+        "category": "Recovered constraints",
+        "needs": ["constraint"],
+        "experiments": ["cartpole-mid"],
+    },
+    {
+        "number": 23,
+        "name": "accruals-cartpole-mid",
+        "draw": "accruals_figure",
+        "title": "Normalised accruals, CartPole (Mid)",
+        "caption": (
+            "CartPole (Mid): normalised accruals over the cart's position, of the demonstrations "
+            "and of each method's final policy. The visits with each action (a = 0 left, blue; a "
+            "= 1 right, orange, dashed) add up to 100 % by themselves, as NAD compares them. "
+            "Line: mean over seeds; band: smallest to largest. Dotted: where the true constraint "
+            "begins. Below each title: NAD to the demonstrations, mean and standard deviation "
+            "over seeds."
+        ),
+        "category": "Accruals",
+        "needs": ["demonstrations", "rollouts"],
+        "experiments": ["cartpole-mid"],
+    },
+    {
+        "number": 24,
+        "name": "constraint-ant",
+        "draw": "constraint_figure",
+        "title": "Constraint function, Ant-Constrained",
+        "caption": (
+            "Ant-Constrained: the true constraint function and the recovered ones over the "
+            "robot's position z. Line: mean over the method's training seeds; band: smallest to "
+            "largest of them. Dotted: where the true constraint begins. Below each title: CMSE, "
+            "mean and standard deviation over seeds."
+        ),
+        "category": "Recovered constraints",
+        "needs": ["constraint"],
+        "experiments": ["ant"],
+    },
+    {
+        "number": 25,
+        "name": "accruals-ant",
+        "draw": "accruals_figure",
+        "title": "Normalised accruals, Ant-Constrained",
+        "caption": (
+            "Ant-Constrained: normalised accruals over the robot's position z, of the "
+            "demonstrations and of each method's final policy. They add up to 100 % between -5 m "
+            "and 5 m; what is visited beyond is left out, as NAD leaves it out. Line: mean over "
+            "seeds; band: smallest to largest. Dotted: where the true constraint begins. Below "
+            "each title: NAD to the demonstrations, mean and standard deviation over seeds."
+        ),
+        "category": "Accruals",
+        "needs": ["demonstrations", "rollouts"],
+        "experiments": ["ant"],
+    },
+    {
+        "number": 26,
+        "name": "constraint-halfcheetah",
+        "draw": "constraint_figure",
+        "title": "Constraint function, HalfCheetah-Constrained",
+        "caption": (
+            "HalfCheetah-Constrained: the true constraint function and the recovered ones over "
+            "the robot's position z. Line: mean over the method's training seeds; band: smallest "
+            "to largest of them. Dotted: where the true constraint begins. Below each title: "
+            "CMSE, mean and standard deviation over seeds."
+        ),
+        "category": "Recovered constraints",
+        "needs": ["constraint"],
+        "experiments": ["halfcheetah"],
+    },
+    {
+        "number": 27,
+        "name": "accruals-halfcheetah",
+        "draw": "accruals_figure",
+        "title": "Normalised accruals, HalfCheetah-Constrained",
+        "caption": (
+            "HalfCheetah-Constrained: normalised accruals over the robot's position z, of the "
+            "demonstrations and of each method's final policy. They add up to 100 % between -5 m "
+            "and 5 m; what is visited beyond is left out, as NAD leaves it out. Line: mean over "
+            "seeds; band: smallest to largest. Dotted: where the true constraint begins. Below "
+            "each title: NAD to the demonstrations, mean and standard deviation over seeds."
+        ),
+        "category": "Accruals",
+        "needs": ["demonstrations", "rollouts"],
+        "experiments": ["halfcheetah"],
+    },
+]
+
+ACTIONS = ("a = 0 (left)", "a = 1 (right)")
+DASHES = ("-", (0, (3, 1.2)))  # the second dashed: equal lines stay both visible
+
+
+def constraint_figure(results: Results, experiments: Sequence[str]) -> Figure:
+    """The even ones: true constraint, then each method's mean and range over seeds."""
+    (experiment,) = experiments
+    values = recovered_constraints(results, experiment)
+    titles = panel_titles(results, experiment, values)
+    figure = draw_constraints(results.worlds[experiment], values, titles)
+    footer(figure, _footer(results, values))
+    return figure
+
+
+def accruals_figure(results: Results, experiments: Sequence[str]) -> Figure:
+    """The odd ones: the expert's accruals, then each method's mean and range over seeds."""
+    (experiment,) = experiments
+    expert, visited = accruals(results, experiment)
+    titles = panel_titles(results, experiment, visited)
+    figure = draw_accruals(results.worlds[experiment], expert, visited, titles)
+    footer(figure, _footer(results, visited))
+    return figure
+
+
+def draw_constraints(
+    world: World, values: Mapping[str, np.ndarray], titles: Mapping[str, str]
+) -> Figure:
+    """`values` holds (runs, *grid.shape) for each method, in the order of the panels,
+    and `titles` how its panel is called."""
+    figure, axes = panels(1 + len(values), height=1.95, sharey=True)
+    nodes = world.grid.axes[0].nodes
+    x, true = _true_constraint(world)
+    _draw_lines(axes[0, 0], x, true[None])
+    title(axes[0, 0], "True constraint fn.", "0 or 1")
+    for ax, (method, runs) in zip(axes[0, 1:], values.items(), strict=True):
+        _draw_lines(ax, nodes, _lines(world.grid, runs))
+        error = plus_minus(*mean_and_std(constraint_error(world, runs)))
+        title(ax, titles[method], f"CMSE {error}")
+    axes[0, 0].set_ylim(-0.04, 1.06)
+    _label(figure, axes[0], world, "constraint value c")
+    return figure
+
+
+def draw_accruals(
+    world: World,
+    expert: np.ndarray,
+    visited: Mapping[str, np.ndarray],
+    titles: Mapping[str, str],
+) -> Figure:
+    """`expert` holds the counts of visits (*grid.shape), `visited` one more axis of runs."""
+    figure, axes = panels(1 + len(visited), height=1.95, sharey=True)
+    nodes = world.grid.axes[0].nodes
+    _draw_lines(axes[0, 0], nodes, _shares(world.grid, expert[None]), fill=True)
+    title(axes[0, 0], "Expert accruals", "demonstrations")
+    for ax, (method, counts) in zip(axes[0, 1:], visited.items(), strict=True):
+        _draw_lines(ax, nodes, _shares(world.grid, counts), fill=True)
+        distances = dissimilarities(world, expert, counts)
+        title(ax, titles[method], f"NAD {plus_minus(*mean_and_std(distances))}")
+    axes[0, 0].set_ylim(bottom=0)
+    _label(figure, axes[0], world, "share of visits [%]")
+    return figure
+
+
+def _true_constraint(world: World) -> tuple[np.ndarray, np.ndarray]:
+    """Positions a millimetre apart and the true c there, (positions, lines).
+
+    Between the nodes too, so that the step stands where the constraint really ends.
+    """
+    position, *others = world.grid.axes
+    low, high = position.nodes[[0, -1]]
+    x = np.linspace(low, high, round((high - low) * 1000) + 1)
+    inputs = np.stack(np.meshgrid(x, *(axis.nodes for axis in others), indexing="ij"), axis=-1)
+    return x, true_constraint_of(world)(inputs).reshape(len(x), -1)
+
+
+def _lines(grid: EvaluationGrid, values: np.ndarray) -> np.ndarray:
+    """Values (runs, *grid.shape) as (runs, positions, lines): a grid of positions has one line."""
+    return values.reshape(len(values), grid.shape[0], -1)
+
+
+def _shares(grid: EvaluationGrid, counts: np.ndarray) -> np.ndarray:
+    """Accruals in per cent, (runs, positions, lines)."""
+    return 100 * _lines(grid, normalised(grid, counts))
+
+
+def _draw_lines(ax: Axes, x: np.ndarray, runs: np.ndarray, fill: bool = False) -> None:
+    """For each line the mean over runs (runs, positions, lines), and the range from min to max."""
+    for action, colour in enumerate(ACTION_COLOURS[: runs.shape[2]]):
+        values = runs[:, :, action]
+        if np.isnan(values).any(axis=1).all():  # an action that no run ever took has no accrual
+            continue
+        mean = np.nanmean(values, axis=0)
+        ax.plot(
+            x,
+            mean,
+            label=ACTIONS[action],
+            color=colour,
+            linestyle=DASHES[action],
+            zorder=3 + action,
+        )
+        if len(values) > 1:
+            low, high = np.nanmin(values, axis=0), np.nanmax(values, axis=0)
+            ax.fill_between(x, low, high, color=colour, alpha=0.25, linewidth=0)
+        elif fill:
+            ax.fill_between(x, 0, mean, color=colour, alpha=0.12, linewidth=0)
+
+
+def _label(figure: Figure, axes: np.ndarray, world: World, quantity: str) -> None:
+    axis = world.grid.axes[0]
+    x, true = _true_constraint(world)
+    edges = x[np.flatnonzero(np.diff(true, axis=0).any(axis=1))]
+    for ax in axes:
+        for edge in edges:
+            ax.axvline(edge, color="#A6A6A6", linewidth=0.6, linestyle=":", zorder=1)
+        ax.set_xlabel(axis.label)
+        ax.set_xlim(axis.nodes[0], axis.nodes[-1])
+        ax.xaxis.set_major_locator(MultipleLocator(1 if np.ptp(axis.nodes) < 5 else 2))
+    axes[0].set_ylabel(quantity)
+    if true.shape[1] > 1:  # a single line needs no name
+        handles, labels = axes[0].get_legend_handles_labels()
+        figure.legend(handles, labels, loc="outside upper center", ncols=2, handlelength=2.2)
+
+
+def _footer(results: Results, runs: dict[str, np.ndarray]) -> str:
+    several = any(len(values) > 1 for values in runs.values())
+    band = "line: mean, band: min to max over seeds; " if several else ""
+    return f"{band}dotted: true edge; {footer_of(results, runs)}"

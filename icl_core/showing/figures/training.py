@@ -1,0 +1,162 @@
+"""Figure 10: reward and cost over the training of ICRL and of ICL."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import EngFormatter, MaxNLocator
+
+from icl_core.environments.world import World
+from icl_core.measuring.results import Results
+from icl_core.showing.loading import training_curve
+from icl_core.showing.style import BLUE, GREEN, footer, left_out, panels, threshold_line, title
+from icl_core.showing.titles import panel_titles
+
+ITEMS = [
+    {
+        "number": 10,
+        "name": "training-halfcheetah",
+        "draw": "training_figure",
+        "title": "Reward and cost in training, HalfCheetah-Constrained",
+        "caption": (
+            "HalfCheetah-Constrained: training of ICRL and of ICL over the steps taken in the "
+            "environment. Reward: undiscounted, of the episodes that ended in a rollout. Cost: "
+            "their discounted value J(c) under the constraint that the method itself had learned "
+            "by then, so that the costs of the two are not of one c; our logs hold this in place "
+            "of the paper's average cost of a step. ICL begins each iteration (dotted) with a "
+            "new policy, the first one without a constraint and so without a cost, and ends with "
+            "one more training on the last constraint; the dashed line is its threshold beta. A "
+            "seed that has stopped early is in no later iteration. Line: mean over seeds; band: "
+            "smallest to largest."
+        ),
+        "category": "Results",
+        "needs": ["training:method=icrl", "iteration_training:method=icl", "training:method=icl"],
+        "experiments": ["halfcheetah"],
+        "shows_settings": True,
+    },
+]
+
+# By method: the kinds of its logs, in the order in which they were written.
+LOGS = {"icrl": ("training",), "icl": ("iteration_training", "training")}
+# By column of the log: what it is called, its colour.
+QUANTITIES = {"return": ("episodic reward", BLUE), "constraint_value": ("cost J(c)", GREEN)}
+
+Log = Mapping[str, np.ndarray]  # the columns of a training log, of all seeds
+
+
+def training_figure(results: Results, experiments: Sequence[str]) -> Figure:
+    """Reward and cost of either method over the steps that it has taken."""
+    (experiment,) = experiments
+    learning = results.settings[experiment]["learning"]
+    rollouts = steps_of_rollout(learning, results.worlds[experiment])
+    logs = {method: parts_of_training(results, experiment, method) for method in LOGS}
+    titles = panel_titles(results, experiment, logs)
+    figure = draw_training(results.beta(experiment), logs, rollouts, titles)
+    runs = {
+        results.title(method): len(np.unique(np.concatenate([part["seed"] for part in parts])))
+        for method, parts in logs.items()
+        if parts
+    }
+    lines = "line: mean, band: min to max over seeds; dotted: a new iteration of ICL"
+    footer(figure, f"{lines}; {results.footer(runs)}")
+    return figure
+
+
+def steps_of_rollout(learning: Mapping, world: World) -> dict[str, int]:
+    """How many steps stand behind a row of the log of each method that was run."""
+    steps = {}
+    if "icrl" in learning:
+        steps["icrl"] = learning["icrl"]["on_policy"]["steps"]
+    if "icl" in learning:
+        constrained_rl = learning["icl"]["constrained_rl"]
+        if constrained_rl["procedure"] == "lagrangian":
+            steps["icl"] = constrained_rl["lagrangian"]["on_policy"]["steps"]
+        else:  # nothing but the horizon ends a robot's episode
+            steps["icl"] = constrained_rl["penalty"]["episodes"] * world.horizon
+    return steps
+
+
+def parts_of_training(results: Results, experiment: str, method: str) -> list[Log]:
+    """The parts into which a method's training falls: of ICL one for each iteration and a last one.
+
+    A seed that had stopped is not in the later ones; a part without any seed is left out.
+    """
+    parts: dict[tuple, list[Log]] = {}
+    for place, kind in enumerate(LOGS[method]):
+        for fields, path in results.find(kind, experiment=experiment, method=method):
+            key = (place, int(fields.get("iteration", 0)))
+            parts.setdefault(key, []).append(training_curve(path))
+    joined = [
+        {name: np.concatenate([log[name] for log in parts[key]]) for name in parts[key][0]}
+        for key in sorted(parts)
+    ]
+    return [part for part in joined if len(part["seed"])]
+
+
+def over_seeds(log: Log, column: str) -> tuple[np.ndarray, np.ndarray]:
+    """Epochs, and mean, least and greatest value over the seeds in each: (3, epochs).
+
+    An epoch in which no episode ended has no value (nan) and is left out.
+    """
+    known = ~np.isnan(log[column])
+    epochs, values = log["epoch"][known], log[column][known]
+    distinct = np.unique(epochs)
+    of_each = [values[epochs == epoch] for epoch in distinct]
+    spread = [[each.mean(), each.min(), each.max()] for each in of_each]
+    return distinct, np.array(spread).reshape(-1, 3).T
+
+
+def draw_training(
+    beta: float,
+    logs: Mapping[str, Sequence[Log]],
+    rollouts: Mapping[str, int],
+    titles: Mapping[str, str],
+) -> Figure:
+    """`logs` holds the parts of each method's training, `rollouts` the steps behind a row."""
+    figure, axes = panels(2 * len(logs), height=1.75)
+    pairs = axes.reshape(len(logs), 2)
+    for same in pairs.T:  # one scale for the rewards, and one for the costs
+        for ax in same[1:]:
+            ax.sharey(same[0])
+    for pair, (method, parts) in zip(pairs, logs.items(), strict=True):
+        for ax, (column, (name, colour)) in zip(pair, QUANTITIES.items(), strict=True):
+            title(ax, titles[method], name)
+            if not any(_draw_parts(ax, parts, column, rollouts.get(method, 1), colour)):
+                left_out(ax, "no episode ended" if parts else "not run")
+        if method == "icl" and parts:  # ICRL knows no threshold
+            threshold_line(pair[1], beta, "left")
+    _, top = pairs[0, 1].get_ylim()
+    pairs[0, 1].set_ylim(-0.03 * top, top)  # a cost of 0 can be seen too
+    return figure
+
+
+def _draw_parts(
+    ax: Axes, parts: Sequence[Log], column: str, rollout: int, colour: str
+) -> list[bool]:
+    """The parts one after the other, each a line of its own: it begins with a new policy.
+
+    Says of each whether there was something to draw.
+    """
+    before, drawn = 0, []
+    for part in parts:
+        epochs, (mean, low, high) = over_seeds(part, column)
+        steps = rollout * (before + epochs)
+        ax.fill_between(steps, low, high, color=colour, alpha=0.2, linewidth=0)
+        (line,) = ax.plot(steps, mean, color=colour, linewidth=0.9)
+        if len(steps) < 3:
+            line.set(marker="o", markersize=2)
+        if before:
+            ax.axvline(before * rollout, color="#A6A6A6", linewidth=0.6, linestyle=":", zorder=1)
+        before += int(part["epoch"].max())
+        drawn.append(len(steps) > 0)
+    if any(drawn):
+        ax.set_xlim(0, before * rollout)
+        ax.set_xlabel("training steps")
+        ax.xaxis.set_major_locator(MaxNLocator(nbins=4))
+        ax.xaxis.set_major_formatter(EngFormatter(sep=""))
+        ax.grid(axis="y", color="#E6E6E6", linewidth=0.5)
+        ax.set_axisbelow(True)
+    return drawn

@@ -1,0 +1,260 @@
+"""Tables 1 to 6: a metric by method and environment, the paper's value beside ours."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from icl_core.environments.gridworld import Gridworld
+from icl_core.measuring.metrics import CMSE, NAD
+from icl_core.measuring.results import Results
+from icl_core.measuring.statistics import Cell, summary
+from icl_core.showing.loading import metrics_of, world_as
+from icl_core.showing.paper import PAPER
+from icl_core.showing.save import Table
+from icl_core.showing.titles import column_title, in_order
+from icl_core.tables import counted, markdown_rows
+
+ITEMS = [
+    {
+        "number": 1,
+        "name": "cmse",
+        "draw": "cmse_table",
+        "title": "Constraint mean squared error",
+        "caption": (
+            "Constraint mean squared error (CMSE): the mean squared difference between the "
+            "recovered and the true constraint function over the nodes of the evaluation grid "
+            "(49 cells of the gridworlds; 49 positions times 2 actions of CartPole). Mean and "
+            "standard deviation over seeds; lower is better. The paper's value stands beside "
+            "ours; a method without a value of ours was not run. A constraint that is zero "
+            "everywhere would score 0.082, 0.184, 0.531 and 0.296."
+        ),
+        "category": "Results",
+        "needs": ["metrics"],
+        "experiments": ["gridworld-a", "gridworld-b", "cartpole-mr", "cartpole-mid"],
+    },
+    {
+        "number": 2,
+        "name": "nad",
+        "draw": "nad_table",
+        "title": "Normalised accrual dissimilarity",
+        "caption": (
+            "Normalised accrual dissimilarity (NAD): the Wasserstein distance between the "
+            "state-action visits of the demonstrations and of the learned policy's rollouts, in "
+            "cells of the evaluation grid (0.1 m for CartPole, where the distances of the two "
+            "actions are added). Mean and standard deviation over seeds; lower is better. The "
+            "paper's value stands beside ours; a method without a value of ours was not run. "
+            '"Undefined": a policy never took one of the actions inside the grid.'
+        ),
+        "category": "Results",
+        "needs": ["metrics"],
+        "experiments": ["gridworld-a", "gridworld-b", "cartpole-mr", "cartpole-mid"],
+    },
+    {
+        "number": 3,
+        "name": "cmse-slip",
+        "draw": "slip_cmse_table",
+        "title": "Constraint mean squared error where moves slip",
+        "caption": (
+            "Constraint mean squared error (CMSE) of ICL on Gridworld (A) where moves slip with "
+            "probability p_slip, each world with an expert of its own. Mean and standard "
+            "deviation over seeds; lower is better. The paper's value stands beside ours; the "
+            "first column repeats Table 1."
+        ),
+        "category": "Variations of ICL",
+        "needs": ["metrics"],
+        "experiments": [
+            "gridworld-a",
+            "gridworld-a-slip-10",
+            "gridworld-a-slip-30",
+            "gridworld-a-slip-50",
+        ],
+        "method": "icl",
+        "fewest": 2,
+    },
+    {
+        "number": 4,
+        "name": "nad-slip",
+        "draw": "slip_nad_table",
+        "title": "Normalised accrual dissimilarity where moves slip",
+        "caption": (
+            "Normalised accrual dissimilarity (NAD) of ICL on Gridworld (A) where moves slip "
+            "with probability p_slip, each world with an expert of its own. Mean and standard "
+            "deviation over seeds; lower is better. The paper's value stands beside ours; the "
+            "first column repeats Table 2."
+        ),
+        "category": "Variations of ICL",
+        "needs": ["metrics"],
+        "experiments": [
+            "gridworld-a",
+            "gridworld-a-slip-10",
+            "gridworld-a-slip-30",
+            "gridworld-a-slip-50",
+        ],
+        "method": "icl",
+        "fewest": 2,
+    },
+    {
+        "number": 5,
+        "name": "cmse-robots",
+        "draw": "cmse_table",
+        "title": "Constraint mean squared error, robots",
+        "caption": (
+            "Constraint mean squared error (CMSE) on the robots: the mean squared difference "
+            "between the recovered and the true constraint function over 101 positions z from -5 "
+            "m to 5 m. Mean and standard deviation over seeds; lower is better. The paper's "
+            "value stands beside ours; a method without a value of ours was not run. A "
+            "constraint that is zero everywhere would score 0.406."
+        ),
+        "category": "Results",
+        "needs": ["metrics"],
+        "experiments": ["ant", "halfcheetah"],
+    },
+    {
+        "number": 6,
+        "name": "nad-robots",
+        "draw": "nad_table",
+        "title": "Normalised accrual dissimilarity, robots",
+        "caption": (
+            "Normalised accrual dissimilarity (NAD) on the robots: the Wasserstein distance "
+            "between the positions that the demonstrations and the learned policy's rollouts "
+            "visit, in nodes of 0.1 m. Steps beyond 5 m on either side count for neither. Mean "
+            "and standard deviation over seeds; lower is better. The paper's value stands beside "
+            "ours; a method without a value of ours was not run."
+        ),
+        "category": "Results",
+        "needs": ["metrics"],
+        "experiments": ["ant", "halfcheetah"],
+    },
+]
+
+TITLES = {
+    CMSE: "Constraint mean squared error (CMSE)",
+    NAD: "Normalised accrual dissimilarity (NAD)",
+}
+COLUMNS = ("method", "experiment", "metric", "mean", "std", "seeds", "paper_mean", "paper_std")
+
+Cells = Mapping[tuple[str, str], Cell]
+
+
+def cmse_table(results: Results, experiments: Sequence[str]) -> Table:
+    """Tables 1 and 5."""
+    return _from_metrics(results, experiments, CMSE)
+
+
+def nad_table(results: Results, experiments: Sequence[str]) -> Table:
+    """Tables 2 and 6."""
+    return _from_metrics(results, experiments, NAD)
+
+
+def slip_cmse_table(results: Results, experiments: Sequence[str]) -> Table:
+    """Table 3, and Gridworld (A) without slips beside it."""
+    return _of_slips(results, experiments, CMSE)
+
+
+def slip_nad_table(results: Results, experiments: Sequence[str]) -> Table:
+    """Table 4, and Gridworld (A) without slips beside it."""
+    return _of_slips(results, experiments, NAD)
+
+
+def _from_metrics(results: Results, experiments: Sequence[str], metric: str) -> Table:
+    columns = {name: column_title(results, name) for name in experiments}
+    return build(results, metric, summary(metrics_of(results), metric), columns)
+
+
+def _of_slips(results: Results, experiments: Sequence[str], metric: str) -> Table:
+    worlds = {name: world_as(results, name, Gridworld) for name in experiments}
+    columns = {name: f"p_slip = {world.slip:g}" for name, world in worlds.items()}
+    found = summary(metrics_of(results), metric)
+    cells = {key: cell for key, cell in found.items() if key[1] == "icl"}
+    place = ", Gridworld (A) where moves slip"
+    return build(results, metric, cells, columns, ("icl",), place)
+
+
+def build(
+    results: Results,
+    metric: str,
+    cells: Cells,
+    columns: Mapping[str, str],
+    only: Sequence[str] = (),
+    place: str = "",
+) -> Table:
+    """The table of `cells`, keyed (experiment, method), and of the paper's values.
+
+    `columns` are the experiments with their titles, `only` the methods that are shown (all, if
+    none is named), `place` what the title says of where.
+    """
+    shown = [
+        key
+        for key in {**PAPER[metric], **cells}
+        if key[0] in columns and (not only or key[1] in only)
+    ]
+    methods = in_order(results, {method for _, method in shown})
+    rows = tuple(
+        _row(metric, method, experiment, cells.get((experiment, method)))
+        for method in methods
+        for experiment in columns
+        if (experiment, method) in shown
+    )
+    run = [m for m in methods if any((experiment, m) in cells for experiment in columns)]
+    notes = _notes(results, run, len(run) < len(methods))
+    table = _markdown(results, metric, cells, methods, columns)
+    return Table(COLUMNS, rows, f"# {TITLES[metric]}{place}\n\n{table}\n\n{notes}\n")
+
+
+def _row(metric: str, method: str, experiment: str, ours: Cell | None) -> tuple:
+    """Empty fields where a method was not run, or the paper has no value."""
+    found = (ours.mean, ours.std, len(ours.seeds)) if ours else ("", "", "")
+    return (method, experiment, metric, *found, *PAPER[metric].get((experiment, method), ("", "")))
+
+
+def _markdown(
+    results: Results,
+    metric: str,
+    cells: Cells,
+    methods: Sequence[str],
+    columns: Mapping[str, str],
+) -> str:
+    lines = [["Algorithm", "From", *columns.values()], ["---", "---", *("---:" for _ in columns)]]
+    for method in methods:
+        name = results.title(method)
+        paper = [_paper(metric, method, experiment) for experiment in columns]
+        ours = [_ours(metric, cells, method, experiment) for experiment in columns]
+        if any(paper):
+            lines.append([name, "paper", *(cell or "-" for cell in paper)])
+        if any(ours):
+            lines.append([name, _origin(cells, method, columns), *(c or "-" for c in ours)])
+    return markdown_rows(lines)
+
+
+def _notes(results: Results, run: Sequence[str], more: bool) -> str:
+    names = ", ".join(results.title(method) for method in run) or "none"
+    others = f" Run here: {names}; other methods stand with the paper's value only."
+    return (
+        f"Scale of our run: {results.scale}. Mean ± standard deviation (ddof 0) over seeds; "
+        "lower is better. "
+        "The paper's values are over 5 seeds. **Bold**: our mean is at or below the paper's."
+        + (others if more else "")
+    )
+
+
+def _origin(cells: Cells, method: str, experiments: Iterable[str]) -> str:
+    counts = {len(cells[e, method].seeds) for e in experiments if (e, method) in cells}
+    if len(counts) == 1:
+        return f"ours, {counted(counts.pop(), 'seed')}"
+    return f"ours, {min(counts)} to {max(counts)} seeds"
+
+
+def _paper(metric: str, method: str, experiment: str) -> str:
+    value = PAPER[metric].get((experiment, method))
+    return f"{value[0]:.2f} ± {value[1]:.2f}" if value else ""
+
+
+def _ours(metric: str, cells: Cells, method: str, experiment: str) -> str:
+    cell = cells.get((experiment, method))
+    if cell is None:
+        return ""
+    if cell.mean != cell.mean:
+        return "undefined"
+    text = f"{cell.mean:.3f} ± {cell.std:.3f}"
+    paper = PAPER[metric].get((experiment, method))
+    return f"**{text}**" if paper and cell.mean <= paper[0] else text

@@ -1,0 +1,124 @@
+"""Variants: one change to several experiments, and demonstrations that are shared."""
+
+import copy
+
+import pytest
+
+from icl_core.errors import InputError
+from tests.workflow.test_configuration import CONFIG
+from workflow.lib.configuration import resolve, with_variants
+
+OWN = {
+    "environment": "gridworld-a",
+    "methods": ["icl"],
+    "learning": {"icl": {"density": {"epochs": 4}}},
+}
+
+
+def configured(experiments=None, variants=None, scale="paper"):
+    """config.yaml with these experiments or variants in place of its own."""
+    config = {**copy.deepcopy(CONFIG), "scale": scale}
+    config["experiments"] = experiments or config["experiments"]
+    config["variants"] = {} if variants is None else variants
+    return resolve(config).experiments
+
+
+def test_a_variant_is_its_original_but_for_its_change():
+    found = configured(
+        {"one": OWN, "two": {**OWN, "world": {"slip": 0.2}}},
+        {"high": {"of": ["one", "two"], "learning": {"threshold": 2.99}}},
+    )
+    assert sorted(found) == ["one", "one-high", "two", "two-high"]
+    for name in ("one", "two"):
+        original, variant = found[name], found[f"{name}-high"]
+        assert variant.learning == {**original.learning, "threshold": 2.99}
+        assert variant.world == original.world
+        assert variant.methods == ("icl",)
+        assert variant.demonstrations_from == original.demonstrations_from == name
+
+
+@pytest.mark.parametrize("change", [{"world": {"slip": 0.1}}, {"demonstrations": {"seed": 2}}])
+def test_a_variant_with_another_expert_shares_nothing(change):
+    variants = {"other": {"of": ["one"], **change}}
+    found = configured({"one": {**OWN, "demonstrations": "mine.parquet"}}, variants)["one-other"]
+    assert found.demonstrations_from == "one-other"
+    # demonstrations of another world would be wrong here; another seed is no other file
+    assert found.demonstrations["file"] == (None if "world" in change else "mine.parquet")
+
+
+def test_sharing_a_users_own_file_does_not_read_it_twice():
+    variants = {"high": {"of": ["one"], "learning": {"threshold": 2.99}}}
+    found = configured({"one": {**OWN, "demonstrations": "mine.parquet"}}, variants)
+    assert (found["one"].source, found["one-high"].source) == ("file", "shared")
+    assert found["one-high"].demonstrations_from == "one"
+
+
+def test_variants_of_one_that_shares_share_too():
+    experiments = {"one": OWN, "two": {**OWN, "demonstrations_of": "one"}}
+    found = configured(experiments, {"high": {"of": ["two"], "learning": {"threshold": 2.99}}})
+    assert found["two-high"].demonstrations_from == "one"
+
+
+def test_the_papers_variants():
+    found = resolve(CONFIG).experiments
+    assert found["gridworld-a-slip-30"].world["slip"] == 0.3
+    assert found["gridworld-a-slip-30"].demonstrations_from == "gridworld-a-slip-30"
+    assert found["gridworld-b-beta-599"].learning["threshold"] == 5.99
+    assert found["gridworld-b-beta-599"].demonstrations_from == "gridworld-b"
+    for variant, switches in (
+        ("all-iterations", (True, True)),
+        ("no-reweighting", (True, False)),
+        ("no-mixture", (False, False)),
+    ):
+        one = found[f"cartpole-mid-{variant}"]
+        adjustment, loop = one.learning["icl"]["adjustment"], one.learning["icl"]["loop"]
+        assert (adjustment["mixture"], adjustment["reweight"]) == switches
+        assert loop["tolerance"] is loop["patience"] is None
+        assert one.learning["icl"]["density"]["epochs"] == 4  # CartPole's own
+        assert one.demonstrations_from == "cartpole-mid"
+
+
+def test_a_scale_may_name_a_variants_experiment():
+    config = copy.deepcopy(CONFIG)
+    smaller = {"learning": {"icl": {"loop": {"iterations": 1}}}}
+    config["scales"]["paper"] = {"experiments": {"gridworld-a-slip-10": smaller}}
+    assert resolve(config).experiments["gridworld-a-slip-10"].iterations("icl") == 1
+
+
+@pytest.mark.parametrize(
+    ("experiments", "variants", "said"),
+    [
+        ({"one": OWN}, {"v": {"of": ["two"]}}, "variants.v.of names two, which is no experiment"),
+        ({"one": OWN, "one-v": OWN}, {"v": {"of": ["one"]}}, "a second experiment one-v"),
+        (
+            {"one": {**OWN, "demonstrations_of": "two"}},
+            {},
+            "experiments.one.demonstrations_of names two, which is no experiment",
+        ),
+        (
+            {"one": OWN, "two": {**OWN, "world": {"slip": 0.1}, "demonstrations_of": "one"}},
+            {},
+            "expected an experiment in the same world as two, found one in another one",
+        ),
+        (
+            {
+                "one": OWN,
+                "two": {**OWN, "demonstrations_of": "one"},
+                "three": {**OWN, "demonstrations_of": "two"},
+            },
+            {},
+            "names two, which has none of its own; name one instead",
+        ),
+        ({"one": OWN}, {"v": {"learning": {}}}, "key variants.v.of: expected a list of texts"),
+        ({"one": OWN}, {"v": {"off": ["one"]}}, "variants.v.off is unknown; did you mean of?"),
+    ],
+)
+def test_mistakes_are_one_sentence(experiments, variants, said):
+    with pytest.raises(InputError) as error:
+        configured(experiments, variants)
+    assert said in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_without_variants_nothing_changes():
+    assert with_variants({"one": OWN}, {}) == {"one": OWN}

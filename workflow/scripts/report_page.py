@@ -1,0 +1,26 @@
+"""Put claims, tables and figures on one page."""
+
+from pathlib import Path
+
+from icl_core.layout import find
+from icl_core.showing.item import find_item
+from icl_core.showing.page.items import is_simulated
+from icl_core.showing.page.make import make_page
+from workflow.lib.stage import Stage, run
+
+
+def main(stage: Stage) -> None:
+    """Make the page of what the workflow has made."""
+    scenes = find(stage.input.scenes, "scene")
+    make_page(
+        stage.output[0],
+        stage.settings["scale"],
+        [find_item(name) for name, *_ in stage.settings["items"]],
+        results_folder=Path(stage.output[0]).parent,
+        titles=stage.settings["titles"],
+        simulated=[one.fields["environment"] for one in scenes if is_simulated(one.path)],
+    )
+
+
+if __name__ == "__main__":
+    run(main)
