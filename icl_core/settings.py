@@ -235,13 +235,8 @@ def _word(option: Any, bounds: Meaning) -> str:
         return f"a list of {_words(get_args(option)[0], bounds)}{once}"
     if get_origin(option) is dict:
         return f"a mapping of names to {_word(get_args(option)[1], bounds)}"
-    names: dict[Any, str] = {
-        int: "a whole number",
-        float: "a number",
-        bool: "true or false",
-        str: "a text",
-        object: "settings",
-    }
+    names: dict[Any, str] = {int: "a whole number", float: "a number", str: "a text"}
+    names |= {bool: "true or false", object: "settings"}
     return names[option] + (_limits(bounds) if option in (int, float) else "")
 
 
@@ -283,11 +278,7 @@ def default_of(one: Field) -> Any:
 
 def options_of(kind: Any) -> tuple:
     """The types of a union, or the one type."""
-    return get_args(kind) if isinstance(kind, types.UnionType) or _is_union(kind) else (kind,)
-
-
-def _is_union(kind: Any) -> bool:
-    return get_origin(kind) is typing.Union
+    return get_args(kind) if get_origin(kind) in (types.UnionType, typing.Union) else (kind,)
 
 
 def section_type(kind: Any) -> type | None:
