@@ -19,25 +19,24 @@ from pathlib import Path
 import numpy as np
 
 from bench.timing import Row, in_turn
-from icl_core.configuration import Experiment
 from icl_core.demonstrations.trajectories import Trajectories
 from icl_core.environments import make_world
 from icl_core.learning.constrained_rl.penalty import PenaltyLearner
-from icl_core.learning.constrained_rl.procedure import ConstrainedRLSettings
-from icl_core.learning.engine.density import DensitySettings, fit_density
+from icl_core.learning.engine.density import fit_density
 from icl_core.learning.engine.rollouts import roll_out
+from icl_core.learning.engine.training import Job
 from icl_core.learning.methods.icl.adjustment import adjust_constraint
+from icl_core.learning.methods.icl.algorithm import JOBS, Settings
 from icl_core.learning.methods.icl.policy_step import dissimilarities
-from icl_core.learning.methods.icl.soft_loss import AdjustmentSettings
-from icl_core.learning.methods.icl.state import ICLSettings, PolicyState, initial_constraint
+from icl_core.learning.methods.icl.state import PolicyState, initial_constraint
+from icl_core.learning.problem import Problem
 from icl_core.randomness import generators
-from workflow.lib.checkout import configuration_of
-from workflow.lib.stage import build
+from icl_core.settings import build
+from workflow.lib.configuration import Experiment, read_configuration
 
 BAR, BAR_SPEED = 225.0, 2000.0  # seconds, at so many steps/s of stable-baselines3
 EPOCHS = 10  # of constrained RL per turn
 EXPERT_STEPS = 10  # about as long as an expert's way to the goal
-RULES = ("density", "initial_constraint", "constrained_rl", "adjust", "conclude")
 
 
 def rows(root: Path, baseline: Callable[[], float]) -> tuple[list[Row], dict[str, float]]:
@@ -65,7 +64,7 @@ def line(kind: str, seconds: float, bar: float) -> Row:
 
 def paper_settings(root: Path) -> tuple[Experiment, list[int]]:
     """Gridworld A's settings at paper scale, and the seeds of its first job."""
-    resolved = configuration_of(root, "paper")
+    resolved = read_configuration(root, "paper")
     return resolved.experiments["gridworld-a"], list(next(iter(resolved.groups.values())))
 
 
@@ -73,13 +72,12 @@ def estimate(root: Path, baseline: Callable[[], float]) -> tuple[dict[str, float
     """CPU seconds of each part, a sample of it run for real and scaled up; and SB3's steps/s."""
     experiment, seeds = paper_settings(root)
     world = make_world(experiment.environment, **experiment.world)
-    learning, n = experiment.learning, experiment.iterations
-    # All ten iterations, for every seed: a run that stops early would adjust nothing here.
-    icl = replace(build(ICLSettings, learning["icl"]), tolerance=None, patience=None)
-    rl = build(ConstrainedRLSettings, learning["constrained_rl"])
-    constraint = initial_constraint(world, seeds, learning["constraint"]["hidden"])
+    settings = build(Settings, experiment.learning["icl"], "learning.icl")
+    rl, n = settings.constrained_rl, settings.loop.iterations
+    constraint = initial_constraint(world, seeds, settings.constraint)
 
-    learner = PenaltyLearner(world, constraint.function(), generators(seeds, "bench"), rl)
+    rngs = generators(seeds, "bench")
+    learner = PenaltyLearner(world, constraint.function(), world.threshold, rngs, rl.penalty)
     for _ in range(2 * EPOCHS):
         learner.epoch()
     turn = partial(train, learner)
@@ -89,22 +87,19 @@ def estimate(root: Path, baseline: Callable[[], float]) -> tuple[dict[str, float
     # Stand-ins for demonstrations and earlier policies: the clock does not care how good they are.
     demonstrations = stand_in(roll_out(world, policy, generators(seeds, "bench"), 50)[0])
     policies = [PolicyState(policy, policy, np.ones(len(seeds)))] * ((n + 1) // 2)  # half-way
-    density = build(DensitySettings, learning["density"])
-    adjustment = build(AdjustmentSettings, learning["adjustment"])
-    rngs = generators(seeds, "bench")
-    choosing, _ = clocked(
-        dissimilarities, world, demonstrations, policy, rngs, icl.selection_episodes
-    )
-    fitting, flows = clocked(fit_density, world, demonstrations, seeds, replace(density, epochs=2))
+    problem = Problem(world, demonstrations, seeds, world.threshold)
+    rngs, density = generators(seeds, "bench"), settings.density
+    choosing, _ = clocked(dissimilarities, problem, policy, rngs, settings.loop.selection_episodes)
+    fitting, flows = clocked(fit_density, problem, replace(density, epochs=2))
+    # No run has stopped here: all ten iterations, for every seed.
     adjusting, _ = clocked(
-        adjust_constraint,
-        *(world, demonstrations, flows, policies, constraint, seeds, adjustment, icl),
+        adjust_constraint, problem, flows, policies, constraint, settings.adjustment, Job()
     )
     parts = {
         "constrained RL": (n + 1) * (rl.epochs * per_epoch + choosing),
         "adjustment": n * adjusting,
         "density": fitting * density.epochs / 2,
-        "imports": start_up(root, {"constrained_rl": n + 1, "adjust": n, "density": 1}),
+        "imports": start_up(root, {"icl_policy": n + 1, "icl_adjust": n, "icl_density": 1}),
     }
     return parts, 1 / per_step
 
@@ -144,8 +139,8 @@ def start_up(root: Path, jobs: dict[str, int]) -> float:
 
 def recorded(folder: Path) -> float | None:
     """Sum of `cpu_time` in Snakemake's benchmark files of ICL on Gridworld A, once it has ended."""
-    files = [path for rule in RULES for path in folder.glob(f"{rule}/gridworld-a/**/*.tsv")]
-    if not any(path.parts[-3] == "conclude" for path in files):
+    files = [path for rule in JOBS for path in folder.glob(f"{rule}/gridworld-a/icl/**/*.tsv")]
+    if not any(path.is_relative_to(folder / JOBS[-1]) for path in files):
         return None
     times = [row["cpu_time"] for path in files for row in tsv(path)]
     return sum(float(value) for value in times if value not in ("-", "NA"))

@@ -20,14 +20,16 @@ import numpy as np
 
 from bench.robots import bare
 from bench.timing import Row, in_turn, speed_row, table
-from icl_core.environments.robot import AntConstrained, HalfCheetahConstrained, Robot
-from icl_core.learning.constrained_rl.lagrangian import LagrangianLearner
+from icl_core.environments.robot import Robot
+from icl_core.environments.worlds.ant import AntConstrained
+from icl_core.environments.worlds.halfcheetah import HalfCheetahConstrained
+from icl_core.learning.constrained_rl.lagrangian import LagrangianLearner, LagrangianSettings
 from icl_core.learning.constrained_rl.procedure import ConstrainedRLSettings
 from icl_core.learning.engine.costs import fresh_constraints
 from icl_core.learning.engine.networks import sigmoid
 from icl_core.randomness import generators
-from workflow.lib.checkout import configuration_of
-from workflow.lib.stage import build
+from icl_core.settings import build
+from workflow.lib.configuration import read_configuration
 
 BAR = 0.7  # of the bare simulation's speed
 STACKS = (1, 2, 3, 5)
@@ -37,21 +39,21 @@ REPEATS = 5
 
 def main() -> None:
     """Print the tables of both robots."""
-    experiments = configuration_of(Path(__file__).resolve().parent.parent, "paper").experiments
+    experiments = read_configuration(Path(__file__).resolve().parent.parent, "paper").experiments
     for robot in (AntConstrained, HalfCheetahConstrained):
-        learning = experiments[robot.name].learning
-        settings = build(ConstrainedRLSettings, learning["constrained_rl"])
-        steps = settings.lagrangian.on_policy.steps
+        learning = experiments[robot.name].learning["icl"]["constrained_rl"]
+        settings = build(ConstrainedRLSettings, learning).lagrangian
+        steps = settings.on_policy.steps
         jobs = [training(robot(), settings, stack) for stack in STACKS]
         base, *each = in_turn(REPEATS, bare(robot), *jobs)
         print(f"\n{robot.title}, steps/s of whole epochs")
         print(table([row(n, seconds, base) for n, seconds in zip(STACKS, each, strict=True)]))
         epochs = {n: n * steps * seconds for n, seconds in zip(STACKS, each, strict=True)}
         for cores, splits in SPLITS.items():
-            told = ", ".join(
+            seconds = ", ".join(
                 f"{'+'.join(map(str, s))}: {clock(s, epochs, cores):.2f}" for s in splits
             )
-            print(f"An epoch of five seeds on {cores} cores, seconds by stacks: {told}")
+            print(f"An epoch of five seeds on {cores} cores, seconds by stacks: {seconds}")
 
 
 def row(stack: int, seconds: float, base: float) -> Row:
@@ -60,17 +62,21 @@ def row(stack: int, seconds: float, base: float) -> Row:
     return speed_row(what, seconds, base, BAR if stack == max(STACKS) else None)
 
 
-def training(world: Robot, settings: ConstrainedRLSettings, stack: int) -> Callable[[], float]:
+def training(world: Robot, settings: LagrangianSettings, stack: int) -> Callable[[], float]:
     """An epoch of so many seeds under some constraint network; the steps that it took."""
     seeds = range(stack)
     network = fresh_constraints(world, seeds, (64, 64))
     learner = LagrangianLearner(
-        world, lambda inputs: sigmoid(network(inputs)[..., 0]), generators(seeds, "p"), settings
+        world,
+        lambda inputs: sigmoid(network(inputs)[..., 0]),
+        world.threshold,
+        generators(seeds, "p"),
+        settings,
     )
 
     def run() -> float:
         learner.epoch()
-        return stack * settings.lagrangian.on_policy.steps
+        return stack * settings.on_policy.steps
 
     return run
 

@@ -13,14 +13,13 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import gymnasium
-import numpy as np
 from stable_baselines3 import PPO
 from stable_baselines3.common.vec_env import DummyVecEnv
 
 from bench.timing import Row, in_turn
 from icl_core.environments import make_world
-from icl_core.learning.constrained_rl.penalty import PenaltyLearner
-from icl_core.learning.constrained_rl.procedure import ConstrainedRLSettings
+from icl_core.learning.constrained_rl.penalty import PenaltyLearner, PenaltySettings
+from icl_core.learning.engine.costs import no_constraint
 from icl_core.learning.engine.ppo import PPOSettings
 from icl_core.randomness import generators
 
@@ -45,7 +44,7 @@ def row(seeds: list[int], theirs: Callable[[], float]) -> Row:
     mine, baseline = in_turn(7, ours.turn, theirs)
     made = (ours.updates - before[1]) / (ours.steps - before[0])
     return Row(
-        f"PPO on CartPole, stack of {len(seeds)}, {made:.2f} updates a step",
+        f"PPO on CartPole, stack of {len(seeds)}, {made:.2f} updates per step",
         f"{1 / mine:,.0f} steps/s",
         f"{1 / baseline:,.0f} steps/s, SB3, {UPDATES_PER_STEP:.2f}",
         f"{baseline / mine:.1f}x",
@@ -59,9 +58,9 @@ class OurPPO:
 
     def __init__(self, seeds: list[int]):
         ppo = PPOSettings(batch=BATCH, buffer=0, normalise=True)  # theirs normalises too
-        settings = ConstrainedRLSettings(episodes=ENVIRONMENTS, truncate=False, ppo=ppo)
+        settings = PenaltySettings(episodes=ENVIRONMENTS, truncate=False, ppo=ppo)
         world, rngs = make_world("cartpole-mr"), generators(seeds, "bench")
-        self.learner = PenaltyLearner(world, unconstrained, rngs, settings)
+        self.learner = PenaltyLearner(world, no_constraint, world.threshold, rngs, settings)
         self.seeds = seeds
         self.epochs, self.steps, self.updates = 0, 0.0, 0
         self.latest = ENVIRONMENTS * 20.0  # steps of the newest epoch; at first a guess
@@ -71,7 +70,7 @@ class OurPPO:
         return sum(self.epoch() for _ in range(3))
 
     def epoch(self) -> float:
-        """Roll out 20 episodes a seed and learn."""
+        """Roll out 20 episodes per seed and learn."""
         # As many updates as the steps so far and those to be expected now call for.
         due = round(UPDATES_PER_STEP * (self.steps + self.latest)) - self.updates
         settings = self.learner.settings
@@ -82,11 +81,6 @@ class OurPPO:
         self.steps += self.latest
         self.updates += ppo.updates
         return self.latest * len(self.seeds)
-
-
-def unconstrained(inputs: np.ndarray) -> np.ndarray:
-    """c = 0."""
-    return np.zeros(inputs.shape[:-1], np.float32)
 
 
 def their_turn():
