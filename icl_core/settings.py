@@ -159,7 +159,8 @@ def check_value(kind: Any, bounds: Meaning, value: object, where: str) -> None:
     """Raise an InputError if a single value is not of its type or out of bounds."""
     if not _fits(kind, bounds, value):
         raise InputError(
-            f"configuration: key {where}: expected {expected(kind, bounds)}, found {found_value(value)}"
+            f"configuration: key {where}: expected {expected(kind, bounds)}, "
+            f"found {found_value(value)}"
         )
 
 

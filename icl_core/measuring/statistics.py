@@ -1,4 +1,4 @@
-"""Statistics over seeds of the values that the tables print."""
+"""Statistics over seeds of the values that the tables print, and where a constraint ends."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+
+from icl_core.environments.world import World
 
 BOUNDARY = 0.5  # of a constraint: below it a gap is allowed
 SMALL = 10.0  # m: the forbidden gaps must begin below this; far ones are no headway
