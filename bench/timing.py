@@ -30,11 +30,11 @@ class Row:
 
 
 def speed_row(what: str, seconds: float, base: float, bar: float | None = None) -> Row:
-    """Steps a second beside those of a reference, given the seconds that a step takes of each."""
+    """Steps per second beside those of a reference, given the seconds that a step takes of each."""
     ratio = base / seconds
-    told = "" if bar is None else f"{bar:.2f}x"
+    wanted = "" if bar is None else f"{bar:.2f}x"
     met = bar is None or ratio >= bar
-    return Row(what, f"{1 / seconds:,.0f}", f"{1 / base:,.0f}", f"{ratio:.2f}x", told, met)
+    return Row(what, f"{1 / seconds:,.0f}", f"{1 / base:,.0f}", f"{ratio:.2f}x", wanted, met)
 
 
 def in_turn(repeats: int, *jobs: Callable[[], float]) -> list[float]:

@@ -111,7 +111,7 @@ def test_missing_file_is_named(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("table", "told"),
+    ("table", "sentence"),
     [
         (pa.table({"seed": [1]}), "expected the columns seed, state, found seed;"),
         (TABLE.set_column(0, "seed", pa.array([1, 2], pa.int64())), "type int32, found int64"),
@@ -122,10 +122,10 @@ def test_missing_file_is_named(tmp_path):
         (TABLE.set_column(0, "seed", pa.array([1, None], pa.int32())), "found none in row 1"),
     ],
 )
-def test_wrong_schema_is_told(tmp_path, table, told):
+def test_a_wrong_schema_is_refused(tmp_path, table, sentence):
     path = tmp_path / "t.parquet"
     artifacts.write_table(path, table, ABOUT)
-    with pytest.raises(InputError, match=told) as error:
+    with pytest.raises(InputError, match=sentence) as error:
         artifacts.read_table(path, SCHEMA)
     one_line(error)
 

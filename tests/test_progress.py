@@ -9,8 +9,8 @@ def test_lines_are_rare_but_the_last_always_comes(tmp_path, capsys, monkeypatch)
     monkeypatch.setattr(module.time, "monotonic", lambda: next(now))
     log = tmp_path / "logs" / "stage.log"
     progress = Progress(log, "constrained RL", 8)
-    for tell, epoch in zip([progress.update, progress] * 2, (1, 2, 7, 8), strict=True):
-        tell(epoch, J=0.5)
+    for report, epoch in zip([progress.update, progress] * 2, (1, 2, 7, 8), strict=True):
+        report(epoch, J=0.5)
     lines = log.read_text().splitlines()
     assert [line.split()[2] for line in lines] == ["1/8", "7/8", "8/8"]
     assert lines[1] == "constrained RL  7/8  J 0.5  0:07 so far, 0:01 left"

@@ -26,7 +26,7 @@ from icl_core.learning.linear_program import evaluate_policy, solve_constrained_
 from icl_core.randomness import generator, generators
 
 GRIDS = ["gridworld-a", "gridworld-b"]
-COUNT, ENOUGH = 10, 18  # problems on each of two grids; how many of all must be solved
+COUNT, ENOUGH = 10, 9  # problems on each grid, and how many of them must be solved
 ASKED = 2  # on each grid, of the linear program
 SHARE_OF_RETURN, EXCESS = 0.95, 1.1
 CELLS = np.stack(np.divmod(np.arange(SIZE * SIZE), SIZE), axis=1).astype(np.float32)
@@ -94,20 +94,17 @@ def test_the_optimal_return_is_one(name):
         assert optimum.return_value == pytest.approx(1.0, abs=1e-6)
 
 
-def test_trained_policies_come_close_to_the_constrained_optimum():
-    solved, failed = 0, []
-    for name in GRIDS:
-        world = make_world(name)
-        tables, rngs = random_problems(world), generators(range(COUNT), "lp")
-        trained = train_policies(
-            world, looked_up(tables), world.threshold, rngs, ConstrainedRLSettings()
-        )
-        policies = probabilities(trained.snapshots[-1])
-        for policy, table in zip(policies, tables, strict=True):
-            reached, value = evaluate_policy(world, policy, table)
-            if reached >= SHARE_OF_RETURN and value <= EXCESS * world.threshold:
-                solved += 1
-            else:
-                cells = table.reshape(SIZE, SIZE).round(2)
-                failed.append(f"{name}: return {reached:.3f}, J {value:.3f}\n{cells}")
-    assert solved >= ENOUGH, f"{solved} of {2 * COUNT}\n" + "\n".join(failed)
+@pytest.mark.parametrize("name", GRIDS)
+def test_trained_policies_come_close_to_the_constrained_optimum(name):
+    world = make_world(name)
+    tables, rngs = random_problems(world), generators(range(COUNT), "lp")
+    trained = train_policies(
+        world, looked_up(tables), world.threshold, rngs, ConstrainedRLSettings()
+    )
+    policies, failed = probabilities(trained.snapshots[-1]), []
+    for policy, table in zip(policies, tables, strict=True):
+        reached, value = evaluate_policy(world, policy, table)
+        if reached < SHARE_OF_RETURN or value > EXCESS * world.threshold:
+            cells = table.reshape(SIZE, SIZE).round(2)
+            failed.append(f"return {reached:.3f}, J {value:.3f}\n{cells}")
+    assert COUNT - len(failed) >= ENOUGH, "\n".join(failed)

@@ -1,4 +1,4 @@
-"""The density: a proper one, reproducible, and able to tell the expert from others."""
+"""The density: a proper one, reproducible, and able to know the expert from others."""
 
 import numpy as np
 import pytest

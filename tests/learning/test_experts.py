@@ -41,7 +41,7 @@ def scripted(costs):
     for k, visits in enumerate(costs):
         states[k, :visits] = (3, 1)
     actions = np.tile(np.arange(longest), (n, 1))
-    # each episode's name, so that a test can tell them apart
+    # each episode's name, so that a test knows them apart
     rewards = np.repeat(np.arange(n, dtype=np.float32)[:, None], longest, axis=1)
     return Trajectories(states, actions, rewards, np.full(n, longest))
 

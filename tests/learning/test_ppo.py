@@ -227,7 +227,7 @@ def test_buffer_holds_what_a_queue_would_hold(capacity, sizes, seed):
 
 
 def labelled(names):
-    """Steps whose every field tells their name, (2, n) distinct integers."""
+    """Steps whose every field shows their name, (2, n) distinct integers."""
     names = np.asarray(names)
     states = names[..., None] + np.array([0.0, 0.25, 0.5])
     return Batch(states.astype(np.float32), names, -names.astype(np.float32), names + 0.5)

@@ -40,7 +40,7 @@ def slow_choice(world, outputs, draws):
 def slow_episode(world, policy, state, draws, taken):
     """One episode, one step at a time: lists of observations, actions and rewards.
 
-    Real actions are chosen as told but taken as in `taken`: a robot's motion would make other
+    Real actions are chosen by the policy but taken as in `taken`: a robot's motion would make other
     motions of their last bits.
     """
     states, actions, rewards = [], [], []
