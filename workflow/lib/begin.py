@@ -3,9 +3,9 @@
 Locks that a killed workflow left behind, and only those, are removed. Snakemake locks its working
 directory and cannot distinguish a lock of a running instance from that of a killed one: it asks for
 `--unlock`. Here every instance leaves its process's number, start time and host beside the locks.
-When the next one starts and all who signed on this host are gone, nobody holds the locks. Who signed
-on another host (a shared disk) may still be at work: then the locks stay, and Snakemake says what to
-do.
+When the next one starts and all who signed on this host are gone, nobody holds the locks. Who
+signed on another host (a shared disk) may still be at work: then the locks stay, and Snakemake says
+what to do.
 """
 
 from __future__ import annotations
