@@ -24,7 +24,8 @@ from typing import NamedTuple
 
 # These speak to people, find things by name or check what was given, and cannot change a result.
 WITHOUT_EFFECT = frozenset(
-    f"icl_core{name}" for name in ("", ".discovery", ".errors", ".progress", ".settings")
+    f"icl_core{name}"
+    for name in ("", ".discovery", ".errors", ".progress", ".settings", ".settings_schema")
 )
 # What a world, method, figure or table declares about itself: the planner reads it, and hands to
 # jobs what they use of it.

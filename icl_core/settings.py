@@ -18,32 +18,41 @@ from __future__ import annotations
 import difflib
 import math
 import re
-import types
-import typing
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass
+from dataclasses import field, fields
 from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
 from icl_core.errors import InputError
+from icl_core.settings_schema import (
+    META,
+    Meaning,
+    default_of,
+    expected,
+    found_value,
+    join,
+    meaning,
+    options_of,
+    plain,
+    section_type,
+)
+
+__all__ = [
+    "Meaning",
+    "build",
+    "check",
+    "check_keys",
+    "check_value",
+    "defaults",
+    "join",
+    "meaning",
+    "merge",
+    "plain",
+    "section",
+    "setting",
+    "used",
+]
 
 T = TypeVar("T")
-META = "setting"
-
-
-@dataclass(frozen=True)
-class Meaning:
-    """What a field says of itself besides its type and default."""
-
-    about: str
-    at_least: float | None = None
-    above: float | None = None
-    at_most: float | None = None
-    below: float | None = None
-    choices: tuple = ()
-    # Its values name the sections beside it, of which only the chosen one is used.
-    selects: bool = False
-    each_once: bool = False  # entries of a list
-    pattern: str = ""  # of a text or of the keys of a mapping
 
 
 def setting(default: Any, about: str, **bounds: Any) -> Any:
@@ -102,19 +111,6 @@ def defaults(kind: type) -> dict:
     return plain(kind())
 
 
-def plain(settings: Any) -> dict:
-    """Settings as a nested mapping with lists, as a configuration would write them."""
-    return {one.name: _plain_value(getattr(settings, one.name)) for one in fields(settings)}
-
-
-def _plain_value(value: Any) -> Any:
-    if is_dataclass(value):
-        return plain(value)
-    if isinstance(value, Mapping):
-        return {key: _plain_value(inner) for key, inner in value.items()}
-    return list(value) if isinstance(value, tuple) else value
-
-
 def used(kind: type, given: Mapping) -> dict:
     """Without the sections that a choice beside them leaves unused."""
     found, hints = dict(given), get_type_hints(kind)
@@ -133,7 +129,7 @@ def check(kind: type, given: object, where: str = "") -> None:
     """Raise an InputError of one sentence if `given` is not a part of such settings."""
     if not isinstance(given, Mapping):
         raise InputError(
-            f"configuration: key {where}: expected a mapping of keys, found {_found(given)}"
+            f"configuration: key {where}: expected a mapping of keys, found {found_value(given)}"
         )
     known = {one.name: one for one in fields(kind)}
     check_keys(given, list(known), where)
@@ -163,7 +159,8 @@ def check_value(kind: Any, bounds: Meaning, value: object, where: str) -> None:
     """Raise an InputError if a single value is not of its type or out of bounds."""
     if not _fits(kind, bounds, value):
         raise InputError(
-            f"configuration: key {where}: expected {expected(kind, bounds)}, found {_found(value)}"
+            f"configuration: key {where}: expected {expected(kind, bounds)}, "
+            f"found {found_value(value)}"
         )
 
 
@@ -216,85 +213,3 @@ def _within(bounds: Meaning, value: float) -> bool:
         and (bounds.below is None or value < bounds.below)
         and (not numbers or value in numbers)
     )
-
-
-def expected(kind: Any, bounds: Meaning) -> str:
-    """A type and its bounds in words: "a whole number of at least 1"."""
-    if bounds.choices and not {int, float} & {*options_of(kind)} - {bool}:
-        words = [f"one of {', '.join(map(str, bounds.choices))}"]
-    else:
-        words = [_word(option, bounds) for option in options_of(kind) if option is not type(None)]
-    return " or ".join([*words, *(["null"] if type(None) in options_of(kind) else [])])
-
-
-def _word(option: Any, bounds: Meaning) -> str:
-    if option is str and bounds.choices:
-        return " or ".join(str(choice) for choice in bounds.choices if isinstance(choice, str))
-    if get_origin(option) is tuple:
-        once = ", each only once" if bounds.each_once else ""
-        return f"a list of {_words(get_args(option)[0], bounds)}{once}"
-    if get_origin(option) is dict:
-        return f"a mapping of names to {_word(get_args(option)[1], bounds)}"
-    names: dict[Any, str] = {int: "a whole number", float: "a number", str: "a text"}
-    names |= {bool: "true or false", object: "settings"}
-    return names[option] + (_limits(bounds) if option in (int, float) else "")
-
-
-def _words(option: Any, bounds: Meaning) -> str:
-    """Several of them: "whole numbers of at least 1"."""
-    names: dict[Any, str] = {int: "whole numbers", float: "numbers", str: "texts"}
-    return names[option] + (_limits(bounds) if option in (int, float) else "")
-
-
-def _limits(bounds: Meaning) -> str:
-    numbers = [str(choice) for choice in bounds.choices if not isinstance(choice, str)]
-    limits = [
-        f"of at least {bounds.at_least:g}" if bounds.at_least is not None else "",
-        f"above {bounds.above:g}" if bounds.above is not None else "",
-        f"of at most {bounds.at_most:g}" if bounds.at_most is not None else "",
-        f"below {bounds.below:g}" if bounds.below is not None else "",
-        f"among {', '.join(numbers)}" if numbers else "",
-    ]
-    words = " and ".join(limit for limit in limits if limit)
-    return f" {words}" if words else ""
-
-
-def meaning(one: Field) -> Meaning:
-    """What a field says of itself."""
-    return one.metadata.get(META, Meaning(""))
-
-
-def join(where: str, key: object) -> str:
-    """Keys with dots between them."""
-    return f"{where}.{key}" if where else str(key)
-
-
-def default_of(one: Field) -> Any:
-    """A field's default value."""
-    if one.default_factory is not MISSING:
-        return one.default_factory()
-    return one.default
-
-
-def options_of(kind: Any) -> tuple:
-    """The types of a union, or the one type."""
-    return get_args(kind) if get_origin(kind) in (types.UnionType, typing.Union) else (kind,)
-
-
-def section_type(kind: Any) -> type | None:
-    """The dataclass of a section; None for a single value."""
-    return kind if is_dataclass(kind) and isinstance(kind, type) else None
-
-
-def _found(value: object) -> str:
-    if value is None:
-        return "null"
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, str):
-        power = re.fullmatch(r"([-+]?\d+)([eE][-+]?\d+)", value)
-        dot = f" (in YAML write {power[1]}.0{power[2]})" if power else ""
-        return f"the text {value!r}{dot}"
-    if isinstance(value, Mapping):
-        return f"a mapping {value}"
-    return f"the list {value}" if isinstance(value, list) else str(value)

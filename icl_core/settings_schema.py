@@ -1,21 +1,138 @@
-"""Settings described: the JSON schema for editors, and the lines of the docs' tables."""
+"""What a setting declares, and how that is said: in errors, in the docs' tables and to editors."""
 
 from __future__ import annotations
 
+import re
+import types
+import typing
 from collections.abc import Iterator, Mapping
-from dataclasses import fields
+from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
 from typing import Any, get_args, get_origin, get_type_hints
 
-from icl_core.settings import (
-    Meaning,
-    default_of,
-    expected,
-    join,
-    meaning,
-    options_of,
-    plain,
-    section_type,
-)
+META = "setting"
+# What types are called, one value of them and several.
+WORDS: dict[Any, tuple[str, str]] = {
+    int: ("a whole number", "whole numbers"),
+    float: ("a number", "numbers"),
+    bool: ("true or false", "true or false each"),
+    str: ("a text", "texts"),
+    object: ("settings", "settings"),
+}
+
+
+@dataclass(frozen=True)
+class Meaning:
+    """What a field says of itself besides its type and default."""
+
+    about: str
+    at_least: float | None = None
+    above: float | None = None
+    at_most: float | None = None
+    below: float | None = None
+    choices: tuple = ()
+    # Its values name the sections beside it, of which only the chosen one is used.
+    selects: bool = False
+    each_once: bool = False  # entries of a list
+    pattern: str = ""  # of a text or of the keys of a mapping
+
+
+def meaning(one: Field) -> Meaning:
+    """What a field says of itself."""
+    return one.metadata.get(META, Meaning(""))
+
+
+def default_of(one: Field) -> Any:
+    """A field's default value."""
+    if one.default_factory is not MISSING:
+        return one.default_factory()
+    return one.default
+
+
+def options_of(kind: Any) -> tuple:
+    """The types of a union, or the one type."""
+    return get_args(kind) if isinstance(kind, types.UnionType) or _is_union(kind) else (kind,)
+
+
+def section_type(kind: Any) -> type | None:
+    """The dataclass of a section; None for a single value."""
+    return kind if is_dataclass(kind) and isinstance(kind, type) else None
+
+
+def join(where: str, key: object) -> str:
+    """Keys with dots between them."""
+    return f"{where}.{key}" if where else str(key)
+
+
+def plain(settings: Any) -> dict:
+    """Settings as a nested mapping with lists, as a configuration would write them."""
+    return {one.name: _plain_value(getattr(settings, one.name)) for one in fields(settings)}
+
+
+def _plain_value(value: Any) -> Any:
+    if is_dataclass(value):
+        return plain(value)
+    if isinstance(value, Mapping):
+        return {key: _plain_value(inner) for key, inner in value.items()}
+    return list(value) if isinstance(value, tuple) else value
+
+
+def expected(kind: Any, bounds: Meaning) -> str:
+    """A type and its bounds in words: "a whole number of at least 1"."""
+    if bounds.choices and not {int, float} & {*options_of(kind)} - {bool}:
+        words = [f"one of {', '.join(map(str, bounds.choices))}"]
+    else:
+        words = [_word(option, bounds) for option in options_of(kind) if option is not type(None)]
+    return " or ".join([*words, *(["null"] if type(None) in options_of(kind) else [])])
+
+
+def _word(option: Any, bounds: Meaning) -> str:
+    if option is str and bounds.choices:
+        return " or ".join(str(choice) for choice in bounds.choices if isinstance(choice, str))
+    if get_origin(option) is tuple:
+        once = ", each only once" if bounds.each_once else ""
+        return f"a list of {_words(get_args(option)[0], bounds)}{once}"
+    if get_origin(option) is dict:
+        return f"a mapping of names to {_word(get_args(option)[1], bounds)}"
+    one, _ = WORDS[option]
+    return one + (_limits(bounds) if option in (int, float) else "")
+
+
+def _words(option: Any, bounds: Meaning) -> str:
+    """Several of them: "whole numbers of at least 1"."""
+    _, several = WORDS[option]
+    return several + (_limits(bounds) if option in (int, float) else "")
+
+
+def _limits(bounds: Meaning) -> str:
+    numbers = [str(choice) for choice in bounds.choices if not isinstance(choice, str)]
+    limits = [
+        f"of at least {bounds.at_least:g}" if bounds.at_least is not None else "",
+        f"above {bounds.above:g}" if bounds.above is not None else "",
+        f"of at most {bounds.at_most:g}" if bounds.at_most is not None else "",
+        f"below {bounds.below:g}" if bounds.below is not None else "",
+        f"among {', '.join(numbers)}" if numbers else "",
+    ]
+    words = " and ".join(limit for limit in limits if limit)
+    return f" {words}" if words else ""
+
+
+def found_value(value: object) -> str:
+    """A value as an error shows it."""
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, str):
+        power = re.fullmatch(r"([-+]?\d+)([eE][-+]?\d+)", value)
+        dot = f" (in YAML write {power[1]}.0{power[2]})" if power else ""
+        return f"the text {value!r}{dot}"
+    if isinstance(value, Mapping):
+        return f"a mapping {value}"
+    return f"the list {value}" if isinstance(value, list) else str(value)
+
+
+def _is_union(kind: Any) -> bool:
+    return get_origin(kind) is typing.Union
 
 
 def described(kind: type, where: str = "") -> Iterator[tuple[str, str, object, str]]:

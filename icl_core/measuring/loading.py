@@ -14,9 +14,6 @@ from icl_core.environments.world import World
 from icl_core.errors import InputError
 from icl_core.learning.engine.networks import Networks, sigmoid
 
-BOUNDARY = 0.5  # of a constraint: below it a gap is allowed
-SMALL = 10.0  # m: the forbidden gaps must begin below this; far ones are no headway
-
 # The rollouts of a stack: a seed's steps as demonstrations are stored.
 ROLLOUTS_SCHEMA = pa.schema([pa.field("seed", pa.int32()), *files.SCHEMA])
 
@@ -43,25 +40,6 @@ def constraint_on_grid(path: str | os.PathLike, world: World) -> np.ndarray:
 def constraints_on_grid(paths: Sequence[str | os.PathLike], world: World) -> np.ndarray:
     """The same over all of a method's groups of seeds."""
     return np.concatenate([constraint_on_grid(path, world) for path in paths])
-
-
-def boundary_gap(world: World, constraint: np.ndarray, speed: float) -> float:
-    """The gap [m] up to which a constraint (speeds, gaps) is at least 0.5; nan where none is.
-
-    Read from small gaps upwards, between nodes by straight lines. Gaps that are forbidden
-    only beyond `SMALL` do not count; neither does a constraint that never falls below 0.5,
-    for which there is no boundary on the grid.
-    """
-    speeds, gaps = (axis.physical for axis in world.grid.axes)
-    curve = np.array([np.interp(speed, speeds, column) for column in constraint.T])
-    forbidden = curve >= BOUNDARY
-    first = int(forbidden.argmax())
-    if not forbidden[first] or gaps[first] > SMALL or forbidden[first:].all():
-        return float("nan")
-    allowed = first + int((~forbidden[first:]).argmax())
-    high, low = curve[allowed - 1], curve[allowed]
-    share = (high - BOUNDARY) / (high - low)
-    return float(gaps[allowed - 1] + share * (gaps[allowed] - gaps[allowed - 1]))
 
 
 def expert_visits(path: str | os.PathLike, world: World) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Statistics over seeds of the values that the tables print."""
+"""Statistics over seeds of the values that the tables print, and where a constraint ends."""
 
 from __future__ import annotations
 
@@ -9,6 +9,11 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+
+from icl_core.environments.world import World
+
+BOUNDARY = 0.5  # of a constraint: below it a gap is allowed
+SMALL = 10.0  # m: the forbidden gaps must begin below this; far ones are no headway
 
 
 class Cell(NamedTuple):
@@ -81,3 +86,22 @@ def summary(metrics: pa.Table, metric: str) -> dict[tuple[str, str], Cell]:
         key: Cell(*mean_and_std(list(group.values())), tuple(group))
         for key, group in reported(metrics, metric).items()
     }
+
+
+def boundary_gap(world: World, constraint: np.ndarray, speed: float) -> float:
+    """The gap [m] up to which a constraint (speeds, gaps) is at least 0.5; nan where none is.
+
+    Read from small gaps upwards, between nodes by straight lines. Gaps that are forbidden
+    only beyond `SMALL` do not count; neither does a constraint that never falls below 0.5,
+    for which there is no boundary on the grid.
+    """
+    speeds, gaps = (axis.physical for axis in world.grid.axes)
+    curve = np.array([np.interp(speed, speeds, column) for column in constraint.T])
+    forbidden = curve >= BOUNDARY
+    first = int(forbidden.argmax())
+    if not forbidden[first] or gaps[first] > SMALL or forbidden[first:].all():
+        return float("nan")
+    allowed = first + int((~forbidden[first:]).argmax())
+    high, low = curve[allowed - 1], curve[allowed]
+    share = (high - BOUNDARY) / (high - low)
+    return float(gaps[allowed - 1] + share * (gaps[allowed] - gaps[allowed - 1]))

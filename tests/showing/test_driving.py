@@ -13,9 +13,9 @@ from icl_core.environments.world import Axis, EvaluationGrid
 from icl_core.environments.worlds.highd import GAP
 from icl_core.layout import path
 from icl_core.learning.engine.networks import Networks
-from icl_core.measuring.loading import boundary_gap
 from icl_core.measuring.results import Results
 from icl_core.measuring.rollouts import rollouts_table
+from icl_core.measuring.statistics import boundary_gap
 from icl_core.showing.figures import driving, highd_environment
 from icl_core.showing.save import save_figure
 from icl_core.showing.style import publication_style

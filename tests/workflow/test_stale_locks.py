@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from workflow.lib.stale_locks import clear_stale_locks
+from workflow.lib.begin import clear_stale_locks
 
 ROOT = Path(__file__).parents[2]
 HOLD = """
 import sys, time
 from pathlib import Path
-from workflow.lib.stale_locks import clear_stale_locks
+from workflow.lib.begin import clear_stale_locks
 clear_stale_locks(Path(sys.argv[1]))
 print("signed", flush=True)
 time.sleep(60)

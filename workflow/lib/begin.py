@@ -1,16 +1,28 @@
-"""How a run begins: everything that can be wrong with its inputs is found before the first job."""
+"""How a run begins: everything that can be wrong with its inputs is found before the first job.
+
+Locks that a killed workflow left behind, and only those, are removed. Snakemake locks its working
+directory and cannot distinguish a lock of a running instance from that of a killed one: it asks for
+`--unlock`. Here every instance leaves its process's number, start time and host beside the locks.
+When the next one starts and all who signed on this host are gone, nobody holds the locks. Who
+signed on another host (a shared disk) may still be at work: then the locks stay, and Snakemake says
+what to do.
+"""
 
 from __future__ import annotations
 
+import atexit
 import os
 import re
+import shutil
+import socket
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+
+import psutil
 
 from workflow.lib.configuration import Configuration, resolve
 from workflow.lib.plan import Plan
 from workflow.lib.shown import Shown, only_finished
-from workflow.lib.stale_locks import clear_stale_locks
 
 
 def begin(config: Mapping, root: Path, main: bool) -> tuple[Plan, Shown]:
@@ -65,3 +77,37 @@ def job_environment(root: Path) -> dict[str, str]:
         "PYTHONPATH": os.pathsep.join(paths),
         **{f"{library}_NUM_THREADS": "1" for library in libraries},
     }
+
+
+def clear_stale_locks(state: Path) -> bool:
+    """Sign in at `state` (the .snakemake folder); True if stale locks were removed."""
+    signatures = state / "instances"
+    signatures.mkdir(parents=True, exist_ok=True)
+    others = [path for path in signatures.iterdir() if not _gone(path)]
+    mine = signatures / _signature(psutil.Process())
+    mine.touch()
+    atexit.register(mine.unlink, missing_ok=True)
+    locks = state / "locks"
+    stale = not others and locks.is_dir() and any(locks.iterdir())
+    if stale:
+        shutil.rmtree(locks, ignore_errors=True)
+    return stale
+
+
+def _signature(process: psutil.Process) -> str:
+    # The start time distinguishes a process from a later one with the same number.
+    return f"{socket.gethostname()} {process.pid} {process.create_time():.0f}"
+
+
+def _gone(path: Path) -> bool:
+    """Whether the signature's process has ended; if so, remove the signature."""
+    host, number, _ = path.name.rsplit(" ", 2)
+    if host != socket.gethostname():
+        return False
+    try:
+        if _signature(psutil.Process(int(number))) == path.name:
+            return False
+    except psutil.NoSuchProcess:
+        pass
+    path.unlink(missing_ok=True)
+    return True

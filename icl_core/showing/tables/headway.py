@@ -7,9 +7,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from icl_core.environments.worlds.highd import HighD
-from icl_core.measuring.loading import BOUNDARY, boundary_gap
 from icl_core.measuring.results import Results
-from icl_core.measuring.statistics import mean_and_std
+from icl_core.measuring.statistics import BOUNDARY, boundary_gap, mean_and_std
 from icl_core.showing.loading import recovered_constraints, traffic_source, world_as
 from icl_core.showing.paper import GAPS
 from icl_core.showing.save import Table

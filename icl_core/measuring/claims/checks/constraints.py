@@ -18,7 +18,7 @@ from icl_core.measuring.claims.intervals import (
     slope_over,
 )
 from icl_core.measuring.claims.verdicts import Effect
-from icl_core.measuring.loading import boundary_gap
+from icl_core.measuring.statistics import boundary_gap
 
 HIGH = 0.5  # from here on a value counts as high
 
