@@ -58,17 +58,15 @@ class Visits:
 
     c^gamma(tau) = sum_t gamma^t c(s_t, a_t) is linear in c, so with the distinct
     inputs as columns it is one product, and a gridworld takes 49 network
-    evaluations in place of thousands. Where the true constraint is known, the grid's
-    nodes are among them, for the log.
+    evaluations in place of thousands.
     """
 
     def __init__(self, world: World, *sets: Trajectories):
         inputs = [visited_inputs(world, episodes) for episodes in sets]
-        inputs.append(world.grid.nodes if world.true_constraint else world.grid.nodes[:0])
         keys = np.rint(np.concatenate(inputs) / world.input_resolution).astype(np.int64)
         distinct, column = np.unique(keys, axis=0, return_inverse=True)
         self.inputs = (distinct * world.input_resolution).astype(np.float32)  # (n, inputs)
-        *columns, self.nodes = np.split(column.ravel(), np.cumsum([len(i) for i in inputs])[:-1])
+        columns = np.split(column.ravel(), np.cumsum([len(i) for i in inputs])[:-1])
         pairs, n = list(zip(sets, columns, strict=True)), len(distinct)
         self.discounted = [_visit_matrix(t, c, n, world.discount) for t, c in pairs]
         self.shares = [_visit_matrix(t, c, n, 1.0) / t.lengths[:, None] for t, c in pairs]
