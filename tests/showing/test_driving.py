@@ -7,9 +7,9 @@ import pytest
 
 from icl_core.artifacts import write_table, write_tensors
 from icl_core.demonstrations.files import write_demonstrations
-from icl_core.demonstrations.highd_expert import recorded_egos
-from icl_core.environments import Axis, EvaluationGrid
+from icl_core.demonstrations.recordings.highd.replay import replay
 from icl_core.environments.traffic import Headway
+from icl_core.environments.world import Axis, EvaluationGrid
 from icl_core.environments.worlds.highd import GAP
 from icl_core.layout import path
 from icl_core.learning.engine.networks import Networks
@@ -50,7 +50,7 @@ def world(tmp_path_factory):
 def results(world, tmp_path_factory):
     """All that the figures read, in the layout of results/."""
     root = tmp_path_factory.mktemp("results")
-    demonstrations = recorded_egos(world)
+    demonstrations = replay(world, 1, np.random.default_rng(0))
     file = root / path("demonstrations", experiment="highd")
     write_demonstrations(file, demonstrations, world, {})
     for method in TITLES:

@@ -15,7 +15,7 @@ LEFT, RIGHT = 0.5 * WIDTH, 1.5 * WIDTH
 def world(folder, source, distance="perpendicular"):
     vehicles = [glide(200, RIGHT, LEFT), glide(150, LEFT, RIGHT)]
     path = scene_file(folder / "scene.parquet", left_bend(300.0), vehicles, source=source)
-    return ExiD(path, distance)
+    return ExiD(ExiD.Settings(distance=distance), path)
 
 
 def drawn(folder, source, distance="perpendicular"):

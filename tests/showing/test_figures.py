@@ -236,7 +236,7 @@ def test_order_of_methods_and_their_titles():
     assert found == ["gail-constraint", "icl", "new", "aaa", "zzz"]
     panels = writing.panel_titles(run, "a", ["icrl", "icl", "new", "zzz"])
     assert list(panels.values()) == ["ICRL", r"ICL ($\beta=0.99$)", "New", "zzz"]
-    given = replace(run, settings={"a": {"learning": {"threshold": 2.5}}})
+    given = replace(run, betas={"a": 2.5})
     assert writing.panel_titles(given, "a", ["icl"]) == {"icl": r"ICL ($\beta=2.5$)"}
     assert writing.column_title(run, "a") == "a"  # an experiment that is not named like its world
 

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from matplotlib.patches import Rectangle
 
-from icl_core.environments import mujoco_render
-from icl_core.environments.robot import AntConstrained, HalfCheetahConstrained
+from icl_core.environments.pictures import robot as pictures
+from icl_core.environments.worlds.ant import AntConstrained
+from icl_core.environments.worlds.halfcheetah import HalfCheetahConstrained
 from icl_core.errors import InputError
 from icl_core.measuring.results import Results
 from icl_core.showing.figures.robots import robots_figure, standing
@@ -39,8 +40,8 @@ def test_they_stand_on_their_feet(world):
 
 
 def test_without_opengl_it_is_a_labelled_schematic(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(mujoco_render, "_loads", lambda library: False)
-    mujoco_render._stage.cache_clear()
+    monkeypatch.setattr(pictures, "_loads", lambda library: False)
+    pictures._stage.cache_clear()
     figure = drawn(tmp_path)
     assert "schematic side view: no headless OpenGL" in figure.get_supxlabel()
     assert "needs EGL or OSMesa" in capsys.readouterr().err
@@ -54,7 +55,7 @@ def test_without_opengl_it_is_a_labelled_schematic(tmp_path, monkeypatch, capsys
 
 def test_with_opengl_both_are_rendered(tmp_path):
     try:
-        mujoco_render.render(WORLDS["ant"], WORLDS["ant"].simulation.start)
+        pictures.render(WORLDS["ant"], WORLDS["ant"].simulation.start)
     except InputError as error:
         pytest.skip(str(error))
     figure = drawn(tmp_path)

@@ -13,8 +13,8 @@ from icl_core.showing.tables import intervals
 from icl_core.showing.tables.results import build
 from tests.fake_results import TITLES
 from tests.showing.conftest import ITEMS
-from tests.worlds import SYNTHETIC
 
+SYNTHETIC = ITEMS["table-01-cmse"].experiments
 RUN = Results("quick", {}, (), TITLES)
 COLUMNS = {name: name for name in SYNTHETIC}
 
