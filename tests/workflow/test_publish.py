@@ -21,8 +21,8 @@ from tests.showing.page.made_up import claims, make_results
 from workflow.lib import publish
 from workflow.lib.configuration import read_configuration
 from workflow.lib.plan import Plan
-from workflow.lib.publishing import costs, making
-from workflow.lib.publishing.files import picture, replace_folder
+from workflow.lib.publish import picture, replace_folder
+from workflow.lib.publishing import making
 
 ROOT = Path(__file__).parents[2]
 # With ICL on Gridworld (A) and GAIL-Constraint on CartPole (MR) alone: figures of one of them,
@@ -130,9 +130,40 @@ def test_provenance_names_code_and_files(root):
     learn(root, "gridworld-a", "icl", own)
     text = published(root)["provenance.md"].decode()
     assert f"| gridworld-a | ICL | 1 | `{code[:12]}` | the same |" in text
-    assert "| cartpole-mr | GAIL-Constraint | 1, 2 | `0ld` | another |" in text
+    assert (
+        "| cartpole-mr | GAIL-Constraint | 1, 2 | `0ld` | another, not shown to be equal |" in text
+    )
     number = re.search(r"\| (\d+) \| results/quick/for-figure-16 \| `abababababab` \|", text)[1]
     assert f"| Figure 16 | `c0de` | {number} |" in text
+
+
+def test_code_that_was_shown_to_be_equal_is_said_to_give_the_same_numbers(root):
+    code = "e9a1" * 16
+    learn(root, "gridworld-a", "icl", {"code": code, "seeds": [1]})
+    learn(root, "cartpole-mr", "gail-constraint", {"code": "ff" * 32, "seeds": [1]})
+    line = f"| gridworld-a | ICL | 1 | `{code[:12]}` | "
+    folder = root / "docs/results"
+    folder.mkdir(parents=True)
+    equal = folder / making.EQUAL_CODE
+    for text in ("", "code,shown_by\n"):  # nothing was shown
+        equal.write_text(text)
+        assert (
+            f"{line}another, not shown to be equal |" in published(root)["provenance.md"].decode()
+        )
+    for digest in (code, code[:12]):  # as a file says it, or as the page does
+        equal.write_text(f"code,shown_by\n{digest},abc1234\n")
+        files = published(root)
+        text = files["provenance.md"].decode()
+        assert f"{line}the same numbers |" in text
+        assert "| GAIL-Constraint | 1 | `ffffffffffff` | another, not shown to be equal |" in text
+        assert "`equal-code.csv` names the commit that shows it" in text
+        assert files["equal-code.csv"] == equal.read_bytes()  # kept
+    for wrong in ("code\na\n", f"code,shown_by\n{code},\n", "code,shown_by\ne9,abc1234\n"):
+        equal.write_text(wrong)
+        with pytest.raises(
+            InputError, match=r"equal-code\.csv: expected the columns code, shown_by"
+        ):
+            published(root)
 
 
 def test_equal_results_give_equal_bytes_and_leftovers_go(root):
@@ -204,7 +235,7 @@ def test_the_rules_that_show_are_rules_and_none_of_them_learns():
         for rule in re.findall(r"^rule (\w+):", text, re.M)
     }
     assert {home[rule] for rule in publish.RULES} == {"all", "measuring", "showing"}
-    assert set(costs.SHOWING) < set(publish.RULES)
+    assert set(making.SHOWING) < set(publish.RULES)
     assert not {"rollouts", "metrics"} & set(publish.RULES)  # what was measured stays as it was
 
 
