@@ -9,9 +9,8 @@ from collections.abc import Mapping, Sequence
 
 from icl_core.discovery import WORLDS, title
 from icl_core.showing.item import Item
-from icl_core.showing.page.items import command_of
-from icl_core.showing.page.make import SCALES
-from icl_core.showing.tables.training_times import duration
+from icl_core.showing.page.make import SCALES, command_of
+from icl_core.showing.tables.times_and_bounds import duration
 from icl_core.tables import counted, markdown_rows
 from workflow.lib.publishing import making
 from workflow.lib.publishing.run import Run, missing_items, missing_runs, never_made

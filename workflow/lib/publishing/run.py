@@ -9,8 +9,7 @@ from icl_core.discovery import METHODS, title
 from icl_core.errors import InputError
 from icl_core.layout import path
 from icl_core.showing.item import Item, read_items
-from icl_core.showing.page.items import is_simulated, on_simulated_traffic
-from icl_core.showing.page.make import missing_of_paper
+from icl_core.showing.page.make import is_simulated, missing_of_paper, on_simulated_traffic
 from workflow.lib.configuration import Configuration, read_configuration
 from workflow.lib.shown import experiments_shown, learned, only_finished
 
