@@ -24,7 +24,8 @@ from workflow.lib.configuration import resolve
 
 CONFIG = yaml.safe_load((Path(__file__).parents[1] / "config.yaml").read_text())
 MAIN = tuple(CONFIG["experiments"])  # the others are variants of them
-EXPERIMENTS = resolve({**CONFIG, "scale": "quick"}).experiments
+CONFIGURATION = resolve({**CONFIG, "scale": "quick"})
+EXPERIMENTS = CONFIGURATION.experiments
 ITERATIONS = 3
 TITLES = {"gail-constraint": "GAIL-Constraint", "icrl": "ICRL", "icl": "ICL"}
 # The jobs of a method: the rules of one job, and those of one for each iteration.
@@ -62,10 +63,10 @@ def write_results(root, methods, groups, epochs):
 def results_in(root, methods):
     """The Results over all files of a folder."""
     paths = sorted(str(found) for found in root.rglob("*") if found.is_file())
-    worlds = {name: world_of(experiment) for name, experiment in EXPERIMENTS.items()}
+    worlds = {name: world_of(one) for name, one in EXPERIMENTS.items()}
     settings = {name: settings_of(one, methods) for name, one in EXPERIMENTS.items()}
-    betas = {name: one.learning["threshold"] for name, one in EXPERIMENTS.items()}
-    betas = {name: beta for name, beta in betas.items() if beta is not None}
+    given = {name: one.learning["threshold"] for name, one in EXPERIMENTS.items()}
+    betas = {name: beta for name, beta in given.items() if beta is not None}
     return Results("quick", worlds, tuple(paths), TITLES, settings, betas)
 
 
@@ -92,9 +93,8 @@ def write_run(root, name, method, seeds):
     networks = fitted(world, seeds, method)
     write_tensors(root / path("constraint", **run), networks.tensors(), {})
     if name in MAIN:
-        write_table(
-            root / path("rollouts", **run), steps(world.name, tuple(seeds), 25, seeded=True), {}
-        )
+        episodes = steps(world.name, tuple(seeds), 25, seeded=True)
+        write_table(root / path("rollouts", **run), episodes, {})
     if method == "icl":
         write_iterations(root, run, world, networks)
     if name in ROBOTS:
@@ -109,9 +109,9 @@ def write_iterations(root, run, world, networks):
     write_tensors(root / path("iteration_constraint", **run, iteration="00"), blank, {})
     policy = Networks.initialise(generators(seeds, "policy"), (2, 8, 8))
     state = PolicyState(policy, policy, np.ones(len(seeds)))
+    learned = networks.tensors("constraint.")
     for iteration in iterations():
         here = {**run, "iteration": iteration}
-        learned = networks.tensors("constraint.")
         write_tensors(root / path("iteration_constraint", **here), learned, {})
         if world.name.startswith("gridworld"):
             write_tensors(root / path("iteration_policy", **here), state.tensors(), {})
@@ -140,11 +140,8 @@ def write_benchmarks(root, run):
     """Ten seconds of wall time and eight of CPU for every job."""
     once, repeated = JOBS[run["method"]]
     files = [path("job_time", rule=rule, **run) for rule in once]
-    files += [
-        path("iteration_time", rule=rule, **run, iteration=iteration)
-        for rule in repeated
-        for iteration in iterations()
-    ]
+    for i in iterations():
+        files += [path("iteration_time", rule=rule, **run, iteration=i) for rule in repeated]
     for file in files:
         (root / file).parent.mkdir(parents=True, exist_ok=True)
         (root / file).write_text("s\th:m:s\tcpu_time\n10.0\t0:00:10\t8.0\n")
@@ -160,8 +157,8 @@ def write_true_fits(root, groups):
     settings = FitSettings((2,), 1e-2, 1500)
     for seeds in groups:
         _, log = fit_true_constraint(small_world("gridworld-a"), seeds, settings)
-        for name in CONFIG["architectures"]["environments"]:
-            for shape in CONFIG["architectures"]["hidden"]:
+        for name in CONFIGURATION.true_fits.environments:
+            for shape in CONFIGURATION.true_fits.architectures:
                 fields = {"experiment": name, "architecture": shape, "group": group_of(seeds)}
                 write_table(root / path("true_fit", **fields), log, {})
 
@@ -181,9 +178,8 @@ def training(world, epochs):
         "length": np.full(epochs, 20.0),
         "entropy": 1.9 - rise,
     }
-    return pa.table(
-        {name: np.asarray(column) for name, column in columns.items()},
-    ).cast(TRAINING_SCHEMA)
+    table = pa.table({name: np.asarray(column) for name, column in columns.items()})
+    return table.cast(TRAINING_SCHEMA)
 
 
 @cache
@@ -268,9 +264,8 @@ def fitted(world, seeds, method):
 def _fitted(name, seeds, method):
     """Networks fitted a little (plain gradient descent) to a blurred true constraint."""
     world = small_world(name)
-    networks = Networks.initialise(
-        [np.random.default_rng(seed) for seed in seeds], (world.input_size, 16, 16, 1)
-    )
+    rngs = [np.random.default_rng(seed) for seed in seeds]
+    networks = Networks.initialise(rngs, (world.input_size, 16, 16, 1))
     every = max(1, len(world.grid.nodes) // 100)  # some of a large grid's nodes are enough
     nodes = world.grid.nodes[::every].astype(np.float32)
     inputs = np.broadcast_to(nodes, (len(seeds), *nodes.shape)).astype(np.float32)
@@ -289,8 +284,8 @@ def metrics(methods, groups):
     rng = np.random.default_rng(0)
     seeds = [seed for group in groups for seed in group]
     rows = []
-    for name, experiment in EXPERIMENTS.items():
-        known = {} if experiment.driving else {"cmse": 0.1}
+    for name, one in EXPERIMENTS.items():
+        known = {} if one.recorded else {"cmse": 0.1}
         for method in methods if name in MAIN else ("icl",):
             for metric, size in {**known, "nad": 2.0}.items():
                 for iteration in range(ITERATIONS + 2):

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from icl_core.environments import make_world
 from icl_core.environments.world import World
 from icl_core.layout import Found, find
 from icl_core.tables import counted
@@ -24,6 +25,20 @@ class Results:
     methods: Mapping[str, str] = field(default_factory=dict)  # titles, in the order of tables
     settings: Mapping[str, Mapping] = field(default_factory=dict)  # by experiment, where shown
     betas: Mapping[str, float] = field(default_factory=dict)  # by experiment, if not the world's
+
+    @classmethod
+    def from_settings(cls, given: Mapping, paths: Iterable[str]) -> Results:
+        """Of a job that shows or checks results: its settings, and the files of its input."""
+        worlds = given["worlds"]
+        thresholds = {name: own["threshold"] for name, own in worlds.items()}
+        return cls(
+            scale=given["scale"],
+            worlds={n: make_world(own["environment"], **own["world"]) for n, own in worlds.items()},
+            paths=tuple(paths),
+            methods=dict(given["methods"]),
+            settings=given.get("experiments", {}),
+            betas={name: beta for name, beta in thresholds.items() if beta is not None},
+        )
 
     def find(self, kind: str, **known: str) -> list[Found]:
         """The files of a kind (`icl_core.layout`), ordered by their wildcards."""

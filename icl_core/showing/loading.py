@@ -1,9 +1,9 @@
-"""What figures draw, as plain arrays."""
+"""What figures and tables show: results as plain arrays, and how methods are written."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TypeVar
 
@@ -95,3 +95,30 @@ def traffic_source(world: World) -> str:
     if getattr(world, "source", None) == SIMULATED:
         return "simulated recordings"
     return f"{world.title} recordings"
+
+
+def in_order(results: Results, methods: Iterable[str]) -> list[str]:
+    """The order of tables; methods that the run does not know come last, by name."""
+    found = set(methods)
+    known = [method for method in results.methods if method in found]
+    return [*known, *sorted(found.difference(known))]
+
+
+def column_title(results: Results, experiment: str) -> str:
+    """The environment's title over the experiment that bears its name, else the experiment's."""
+    world = results.worlds.get(experiment)
+    return world.title if world is not None and world.name == experiment else experiment
+
+
+def panel_titles(results: Results, experiment: str, methods: Iterable[str]) -> dict[str, str]:
+    """Titles of panels by method, e.g. "ICL (beta=0.99)": only ICL is given the threshold."""
+    beta = results.beta(experiment)
+    return {
+        method: results.title(method) + (rf" ($\beta={beta:g}$)" if method == "icl" else "")
+        for method in methods
+    }
+
+
+def footer_of(results: Results, runs: dict) -> str:
+    """Scale and seeds; `runs` holds an array by method, whose first axis are the runs."""
+    return results.footer({results.title(method): len(found) for method, found in runs.items()})

@@ -15,11 +15,15 @@ from icl_core.layout import path
 from icl_core.learning.engine.networks import Networks
 from icl_core.measuring.results import Results
 from icl_core.measuring.rollouts import rollouts_table
+<<<<<<< HEAD
 from icl_core.measuring.statistics import boundary_gap
 from icl_core.showing.figures import driving, highd_environment
+=======
+from icl_core.showing.figures import driving, driving_environments
+>>>>>>> show2
 from icl_core.showing.save import save_figure
 from icl_core.showing.style import publication_style
-from icl_core.showing.tables.headway import COLUMNS, build, headway_table
+from icl_core.showing.tables.ours import GAP_COLUMNS, build_gaps, headway_table
 from tests.environments.highd_scenes import make_highd, random_recording
 from tests.fake_results import TITLES
 from tests.showing.conftest import texts, titles
@@ -50,7 +54,11 @@ def world(tmp_path_factory):
 def results(world, tmp_path_factory):
     """All that the figures read, in the layout of results/."""
     root = tmp_path_factory.mktemp("results")
+<<<<<<< HEAD
     demonstrations = replay(world, 0, np.random.default_rng(0))
+=======
+    demonstrations = replay(world, 1, np.random.default_rng(0))
+>>>>>>> show2
     file = root / path("demonstrations", experiment="highd")
     write_demonstrations(file, demonstrations, world, {})
     for method in TITLES:
@@ -75,7 +83,7 @@ def sloped(world, minimum, time, sharpness=2.0):
     [
         driving.constraint_figure,
         driving.accruals_figure,
-        highd_environment.environment_figure,
+        driving_environments.highd_figure,
     ],
 )
 def test_figures_render_to_equal_bytes_and_say_what_they_show(function, results, tmp_path):
@@ -86,7 +94,7 @@ def test_figures_render_to_equal_bytes_and_say_what_they_show(function, results,
     assert (tmp_path / "a.svg").read_bytes() == (tmp_path / "b.svg").read_bytes()
     words = texts(figure)
     assert any("simulated recordings" in text for text in words)
-    if function is not highd_environment.environment_figure:
+    if function is not driving_environments.highd_figure:
         assert any("scale: quick, 2 seeds" in text for text in words)
         assert titles(figure)[-3:] == ["GAIL-Constraint", "ICRL", r"ICL ($\beta=0.1$)"]
 
@@ -126,7 +134,7 @@ def test_the_share_that_is_forbidden_and_accruals(world):
 
 
 def test_the_shown_frame_has_somebody_ahead(world):
-    assert highd_environment.chosen_state(world)[GAP] >= 0
+    assert driving_environments.chosen_state(world)[GAP] >= 0
 
 
 # --- The table
@@ -151,8 +159,8 @@ def test_constraints_without_a_boundary(world):
 
 def test_the_table(world):
     runs = np.stack([sloped(world, 2, 1.4), sloped(world, 2, 1.6), np.zeros(world.grid.shape)])
-    table = build(RUN, world, {"icl": runs[:2], "icrl": runs[2:]})
-    rows = {(row[0], row[1]): dict(zip(COLUMNS, row, strict=True)) for row in table.rows}
+    table = build_gaps(RUN, world, {"icl": runs[:2], "icrl": runs[2:]})
+    rows = {(row[0], row[1]): dict(zip(GAP_COLUMNS, row, strict=True)) for row in table.rows}
     icl = rows["icl", 20.0]
     assert icl["gap"] == pytest.approx(32, abs=0.2)
     assert icl["time_gap"] == pytest.approx(1.6, abs=0.01)
@@ -169,6 +177,6 @@ def test_the_table_from_files_and_without_a_known_rule(results, tmp_path):
     assert len(headway_table(results, ("highd",)).rows) == 9
     recorded = random_recording(np.random.default_rng(4), 20, source="recorded")
     world = make_highd(tmp_path / "scene.parquet", recorded)
-    table = build(RUN, world, {"icl": sloped(world, 2, 1.4)[None]})
+    table = build_gaps(RUN, world, {"icl": sloped(world, 2, 1.4)[None]})
     assert "HighD recordings" in table.markdown and "rule" not in table.markdown
-    assert all(row[COLUMNS.index("rule_gap")] == "" for row in table.rows)
+    assert all(row[GAP_COLUMNS.index("rule_gap")] == "" for row in table.rows)

@@ -4,7 +4,7 @@ import pytest
 
 from icl_core.environments.worlds.exid import ExiD
 from icl_core.measuring.results import Results
-from icl_core.showing.figures.exid_environment import environment_figure
+from icl_core.showing.figures.driving_environments import exid_figure
 from icl_core.showing.save import save_figure
 from icl_core.showing.style import publication_style
 from tests.demonstrations.made_up_roads import WIDTH, glide, left_bend, scene_file
@@ -15,13 +15,13 @@ LEFT, RIGHT = 0.5 * WIDTH, 1.5 * WIDTH
 def world(folder, source, distance="perpendicular"):
     vehicles = [glide(200, RIGHT, LEFT), glide(150, LEFT, RIGHT)]
     path = scene_file(folder / "scene.parquet", left_bend(300.0), vehicles, source=source)
-    return ExiD(path, distance)
+    return ExiD(ExiD.Settings(distance=distance), path)
 
 
 def drawn(folder, source, distance="perpendicular"):
     results = Results("quick", {"exid": world(folder, source, distance)}, ())
     with publication_style():
-        return environment_figure(results, ("exid",))
+        return exid_figure(results, ("exid",))
 
 
 @pytest.mark.parametrize(("source", "whose"), [("simulated", "simulated"), ("recorded", "ExiD")])

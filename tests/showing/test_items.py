@@ -14,9 +14,8 @@ from icl_core.measuring.results import Results
 from icl_core.showing import paper
 from icl_core.showing.item import read_items
 from icl_core.showing.save import show
-from tests.fake_results import CONFIG
+from tests.fake_results import EXPERIMENTS
 from tests.showing.conftest import ITEMS
-from workflow.lib.configuration import resolve
 
 NEW = """
 ITEMS = [{"title": "New", "caption": "Newly made.", "needs": ["metrics"], "experiments": "all"}]
@@ -40,7 +39,7 @@ def test_items_come_in_the_papers_order():
 @pytest.mark.parametrize("item", ITEMS.values(), ids=list(ITEMS))
 def test_item(item):
     assert callable(item.load())
-    assert set(item.experiments) <= set(resolve(CONFIG).experiments)
+    assert set(item.experiments) <= set(EXPERIMENTS)
     assert all(re.fullmatch(rf"{item.kind}s/{item.name}\.\w+", path) for path in item.outputs)
     assert item.caption.endswith(".") and not re.search(r"\*\*|``|  ", item.caption)
     assert not item.caption.startswith(("Figure", "Table"))  # the page writes the label

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from icl_core.artifacts import write_table
-from icl_core.environments.robot import AntConstrained, HalfCheetahConstrained
+from icl_core.environments.worlds.ant import AntConstrained
+from icl_core.environments.worlds.halfcheetah import HalfCheetahConstrained
 from icl_core.learning.engine.training import TRAINING_COLUMNS, TRAINING_SCHEMA, log_table
 from icl_core.measuring.results import Results
 from icl_core.showing.figures import positions, training

@@ -6,10 +6,10 @@ import pytest
 
 from icl_core.layout import path
 from icl_core.measuring.results import Results
+from icl_core.showing.paper import COMMON
 from icl_core.showing.save import show
-from icl_core.showing.settings_lines import COMMON
 from icl_core.showing.tables import settings as settings_tables
-from icl_core.showing.tables import training_times
+from icl_core.showing.tables import times_and_bounds
 from tests.fake_results import CONFIG, EXPERIMENTS, TITLES, settings_of, world_of
 from tests.showing.conftest import ITEMS
 from tests.worlds import SYNTHETIC
@@ -138,13 +138,13 @@ def test_a_job_too_short_to_be_looked_at_counts_its_wall_time_for_any_method(tmp
     file.parent.mkdir(parents=True)
     file.write_text("s\th:m:s\tcpu_time\n3.0\t0:00:03\tNA\n")
     run = Results("quick", {"gridworld-a": world}, (str(file),), {**TITLES, "mine": "My method"})
-    table = training_times.training_times_table(run, ("gridworld-a",))
+    table = times_and_bounds.training_times_table(run, ("gridworld-a",))
     assert [row[:5] for row in table.rows] == [("gridworld-a", "mine", 2, 1.5, 1.5)]
     assert "| Gridworld (A) | My method | 1.5 s | - | - |" in table.markdown
 
 
 def test_durations():
-    found = [training_times.duration(s) for s in (4.5, 192, 26_100, 3600, 7199)]
+    found = [times_and_bounds.duration(s) for s in (4.5, 192, 26_100, 3600, 7199)]
     assert found == ["4.5 s", "3.2 min", "7 h 15 min", "1 h 0 min", "2 h 0 min"]
 
 

@@ -9,12 +9,12 @@ from icl_core.measuring.results import Results
 from icl_core.measuring.statistics import Cell
 from icl_core.showing.paper import PAPER
 from icl_core.showing.save import save_table, show
-from icl_core.showing.tables import intervals
+from icl_core.showing.tables.ours import build_intervals
 from icl_core.showing.tables.results import build
 from tests.fake_results import TITLES
 from tests.showing.conftest import ITEMS
-from tests.worlds import SYNTHETIC
 
+SYNTHETIC = ITEMS["table-01-cmse"].experiments
 RUN = Results("quick", {}, (), TITLES)
 COLUMNS = {name: name for name in SYNTHETIC}
 
@@ -81,7 +81,7 @@ def test_intervals_hold_the_seeds_middle():
         for method, shift in (("icl", 0.0), ("icrl", 10.0))
     }
     values["gridworld-a", "new"] = {1: float("nan"), 2: 1.0}
-    table = intervals.build(RUN, "nad", values, SYNTHETIC)
+    table = build_intervals(RUN, "nad", values, SYNTHETIC)
     rows = {row[:2]: row[3:] for row in table.rows}
     assert rows["icl", "gridworld-a"][0] == rows["icl", "all"][0] == 3.0
     assert rows["icrl", "all"][0] == 13.0
@@ -93,7 +93,7 @@ def test_intervals_hold_the_seeds_middle():
     assert "| new | undefined | - | - | - | - |" in table.markdown
     assert table.markdown.index("ICRL") < table.markdown.index("| ICL")
     # a cell does not depend on which others are shown
-    alone = intervals.build(RUN, "nad", values, SYNTHETIC[:1])
+    alone = build_intervals(RUN, "nad", values, SYNTHETIC[:1])
     assert alone.rows[0] == next(row for row in table.rows if row[:2] == alone.rows[0][:2])
 
 

@@ -13,21 +13,23 @@ import pytest
 from PIL import Image
 
 from icl_core.artifacts import SIMULATED, SOURCE, write_table, write_tensors
-from icl_core.code_digest import code_digest
 from icl_core.errors import InputError
 from icl_core.layout import path
 from icl_core.measuring.claims.evaluate import as_markdown
 from icl_core.showing.item import read_items
 from tests.showing.page.made_up import claims, make_results
 from workflow.lib import publish
+from workflow.lib.configuration import read_configuration
+from workflow.lib.plan import Plan
+from workflow.lib.publish import picture, replace_folder
 from workflow.lib.publishing import making
-from workflow.lib.publishing.files import picture, replace_folder
 
 ROOT = Path(__file__).parents[2]
 # With ICL on Gridworld (A) and GAIL-Constraint on CartPole (MR) alone: figures of one of them,
 # and what has room for both. No sweep, no driving, no ICRL.
 TABLES = {"01", "01b", "02", "02b", "07", "08", "10", "12"}
 FIGURES = {"01", "03", "04", "12", "16", "17", "20", "21"}
+JOB = "icl_adjust/gridworld-a/icl/seeds-1-2/iteration-01"
 
 
 def learn(root, experiment, method, provenance=None):
@@ -54,7 +56,7 @@ def root(tmp_path):
     (results / "claims.md").write_text(as_markdown(claims(), "quick"))
     (results / "claims.csv").write_text("id\n")
     write_table(results / "metrics.parquet", claims(), {"code": "c0de", "inputs": {"one": "ab"}})
-    for job, seconds in (("adjust/gridworld-a/seeds-1-2/iteration-01", 8.0), ("table/table-01", 9)):
+    for job, seconds in ((JOB, 8.0), ("table/table-01", 9)):
         path = results / "benchmarks" / f"{job}.tsv"
         path.parent.mkdir(parents=True)
         path.write_text(f"s\tcpu_time\n10.0\t{seconds}\n")
@@ -81,7 +83,9 @@ def test_what_is_finished_is_published_and_nothing_else(root):
         if name not in ("README.md", "provenance.md", "cpu-seconds.csv"):
             assert content == original.read_bytes()
     rows = list(csv.reader(files["cpu-seconds.csv"].decode().splitlines()))
-    assert rows[1:] == [["adjust/gridworld-a", "1", "8.0", "10.0"]]  # drawing does not count
+    assert rows[1:] == [
+        ["icl_adjust/gridworld-a/icl", "1", "8.0", "10.0"]
+    ]  # drawing does not count
 
 
 @pytest.mark.parametrize("source", [SIMULATED, "HighD 1.0"])
@@ -120,15 +124,46 @@ def test_the_page_shows_everything_and_says_what_is_missing_and_why(root):
 
 
 def test_provenance_names_code_and_files(root):
-    world = "icl_core.environments.gridworld"
-    code = code_digest(ROOT / "workflow/scripts/conclude.py", [ROOT], [world])
+    plan = Plan(read_configuration(ROOT, "quick"), ROOT)
+    code = plan.code_of_method("icl", "gridworld-a")
     own = {"code": code, "seeds": [1]}
     learn(root, "gridworld-a", "icl", own)
     text = published(root)["provenance.md"].decode()
     assert f"| gridworld-a | ICL | 1 | `{code[:12]}` | the same |" in text
-    assert "| cartpole-mr | GAIL-Constraint | 1, 2 | `0ld` | another |" in text
+    assert (
+        "| cartpole-mr | GAIL-Constraint | 1, 2 | `0ld` | another, not shown to be equal |" in text
+    )
     number = re.search(r"\| (\d+) \| results/quick/for-figure-16 \| `abababababab` \|", text)[1]
     assert f"| Figure 16 | `c0de` | {number} |" in text
+
+
+def test_code_that_was_shown_to_be_equal_is_said_to_give_the_same_numbers(root):
+    code = "e9a1" * 16
+    learn(root, "gridworld-a", "icl", {"code": code, "seeds": [1]})
+    learn(root, "cartpole-mr", "gail-constraint", {"code": "ff" * 32, "seeds": [1]})
+    line = f"| gridworld-a | ICL | 1 | `{code[:12]}` | "
+    folder = root / "docs/results"
+    folder.mkdir(parents=True)
+    equal = folder / making.EQUAL_CODE
+    for text in ("", "code,shown_by\n"):  # nothing was shown
+        equal.write_text(text)
+        assert (
+            f"{line}another, not shown to be equal |" in published(root)["provenance.md"].decode()
+        )
+    for digest in (code, code[:12]):  # as a file says it, or as the page does
+        equal.write_text(f"code,shown_by\n{digest},abc1234\n")
+        files = published(root)
+        text = files["provenance.md"].decode()
+        assert f"{line}the same numbers |" in text
+        assert "| GAIL-Constraint | 1 | `ffffffffffff` | another, not shown to be equal |" in text
+        assert "`equal-code.csv` names the commit that shows it" in text
+        assert files["equal-code.csv"] == equal.read_bytes()  # kept
+    for wrong in ("code\na\n", f"code,shown_by\n{code},\n", "code,shown_by\ne9,abc1234\n"):
+        equal.write_text(wrong)
+        with pytest.raises(
+            InputError, match=r"equal-code\.csv: expected the columns code, shown_by"
+        ):
+            published(root)
 
 
 def test_equal_results_give_equal_bytes_and_leftovers_go(root):
@@ -189,6 +224,19 @@ def test_the_commit_is_that_of_the_code(tmp_path):
     assert making.commit(tmp_path) == f"`{code}`"
     (tmp_path / "config.yaml").write_text("other")
     assert making.commit(tmp_path) == f"`{code}`, with uncommitted changes"
+
+
+def test_the_rules_that_show_are_rules_and_none_of_them_learns():
+    files = {file.stem: file.read_text() for file in (ROOT / "workflow/rules").glob("*.smk")}
+    files["all"] = (ROOT / "Snakefile").read_text()
+    home = {
+        rule: file
+        for file, text in files.items()
+        for rule in re.findall(r"^rule (\w+):", text, re.M)
+    }
+    assert {home[rule] for rule in publish.RULES} == {"all", "measuring", "showing"}
+    assert set(making.SHOWING) < set(publish.RULES)
+    assert not {"rollouts", "metrics"} & set(publish.RULES)  # what was measured stays as it was
 
 
 def test_only_what_is_finished_is_planned(checkout):

@@ -3,24 +3,36 @@
 python -m workflow.lib.publish SCALE [CORES]
 
 First everything is shown that has been learned so far (Snakemake, with `only_finished` and without
-the rules that learn), then copied. Everything in the folder is replaced but summary.md, which is
-written by hand.
+the rules that learn), then copied. Everything in the folder is replaced but what is written by
+hand: summary.md and equal-code.csv.
 """
 
 from __future__ import annotations
 
+import csv
+import io
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from PIL import Image
+
+from icl_core.artifacts import atomic
 from icl_core.errors import InputError
 from icl_core.layout import path
-from workflow.lib.publishing.files import gather, replace_folder
-from workflow.lib.publishing.run import read_run
+from workflow.lib.publishing import making, page
+from workflow.lib.publishing.page import ANIMATION
+from workflow.lib.publishing.run import Run, read_run
 
 ROOT = Path(__file__).parents[2]
 OUTPUT = Path("docs/results")
+LIMIT = 10_000_000  # bytes of all files together: a clone should stay small
+LARGE = 300_000  # bytes: a larger SVG is published as a PNG,
+WIDTH = 1400  # pixels wide at most
+SUMMARY = "summary.md"
+BY_HAND = (SUMMARY, making.EQUAL_CODE)
+COPIED = ("claims.md", "claims.csv", "metrics.parquet")
 # The rules that show. Without the others a job that learns cannot start, whatever was edited.
 RULES = (
     *("all", "results", "report_page", "collect_metrics", "claims"),
@@ -50,7 +62,70 @@ def publish(root: Path, scale: str, output: Path) -> int:
     """Copy the run of a scale into a folder; how many bytes it holds then."""
     check_learned(root / "results" / scale)
     run = read_run(root, scale)
-    return replace_folder(output, gather(run, has_summary=(output / "summary.md").is_file()))
+    return replace_folder(output, gather(run, output))
+
+
+def gather(run: Run, folder: Path) -> dict[str, bytes]:
+    """Content by name; equal results give equal bytes. `folder` holds what was written by hand."""
+    # The animation shows every vehicle in every frame: of real traffic, not ours to pass on.
+    copied = (*COPIED, ANIMATION) if "highd" in run.simulated else COPIED
+    found = {name: run.results / name for name in copied}
+    files = {name: file.read_bytes() for name, file in found.items() if file.is_file()}
+    pictures = {ANIMATION: ANIMATION} if ANIMATION in files else {}
+    for item in run.items:
+        if item.kind == "figure":
+            suffix, content = picture(*(run.results / name for name in item.outputs))
+            pictures[item.name] = f"figures/{item.name}.{suffix}"
+            files[pictures[item.name]] = content
+        else:
+            files |= {name: (run.results / name).read_bytes() for name in item.outputs}
+    texts = {
+        "cpu-seconds.csv": _csv(making.COST_COLUMNS, making.costs(run.results)),
+        "provenance.md": making.provenance_page(run, making.equal_codes(folder)),
+        "README.md": page.readme(run, pictures, (folder / SUMMARY).is_file()),
+    }
+    return files | {name: text.encode() for name, text in texts.items()}
+
+
+def picture(svg: Path, png: Path) -> tuple[str, bytes]:
+    """What shows a figure in few bytes: its kind and content."""
+    if svg.stat().st_size <= LARGE:
+        return "svg", svg.read_bytes()
+    with Image.open(png) as image:
+        smaller = image.convert("RGB")
+        smaller.thumbnail((WIDTH, WIDTH * 10))
+        content = io.BytesIO()
+        smaller.save(content, "PNG", optimize=True)
+    return "png", content.getvalue()
+
+
+def replace_folder(folder: Path, files: Mapping[str, bytes], limit: int = LIMIT) -> int:
+    """Make a folder hold these files, and what was written there by hand; its size in bytes."""
+    kept = [folder / name for name in BY_HAND if (folder / name).is_file()]
+    size = sum(map(len, files.values())) + sum(file.stat().st_size for file in kept)
+    if size > limit:
+        largest = max(files, key=lambda name: len(files[name]))
+        raise InputError(
+            f"{folder}: expected at most {limit / 1e6:g} MB, found {size / 1e6:.1f} MB, of which "
+            f"{len(files[largest]) / 1e6:.1f} MB are {largest}; publish smaller figures (LARGE "
+            "and WIDTH in workflow/lib/publish.py)"
+        )
+    for name, content in files.items():
+        with atomic(folder / name) as temporary:
+            temporary.write_bytes(content)
+    wanted = {*kept, *(folder / name for name in files)}
+    for found in sorted(folder.rglob("*"), reverse=True):
+        if found.is_dir() and not any(found.iterdir()):
+            found.rmdir()
+        elif found.is_file() and found not in wanted:
+            found.unlink()
+    return size
+
+
+def _csv(columns: tuple, rows: list[tuple]) -> str:
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows([columns, *rows])
+    return text.getvalue()
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -2,7 +2,7 @@
 
 from icl_core.environments.pictures.highd import animate
 from icl_core.environments.worlds.highd import EGO, HighD
-from icl_core.showing.figures.highd_environment import chosen_state
+from icl_core.showing.figures.driving_environments import chosen_state
 from workflow.lib.stage import Stage, run
 
 

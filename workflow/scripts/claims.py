@@ -3,13 +3,13 @@
 from icl_core.artifacts import atomic, write_table
 from icl_core.measuring.claims.claim import read_claims
 from icl_core.measuring.claims.evaluate import as_csv, as_markdown, claims_table, evaluate
-from workflow.lib.results_of import results_of
+from icl_core.measuring.results import Results
 from workflow.lib.stage import Stage, run
 
 
 def main(stage: Stage) -> None:
     """Read, check, write the verdicts three times: for programs, spreadsheets and readers."""
-    results = results_of(stage)
+    results = Results.from_settings(stage.settings, stage.input)
     table = claims_table(evaluate(read_claims(stage.input.claims), results))
     write_table(stage.output.parquet, table, stage.provenance())
     texts = {stage.output.csv: as_csv(table), stage.output.md: as_markdown(table, results.scale)}

@@ -4,8 +4,7 @@ from pathlib import Path
 
 from icl_core.layout import find
 from icl_core.showing.item import find_item
-from icl_core.showing.page.items import is_simulated
-from icl_core.showing.page.make import make_page
+from icl_core.showing.page.make import is_simulated, make_page
 from workflow.lib.stage import Stage, run
 
 

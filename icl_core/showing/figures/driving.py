@@ -17,7 +17,13 @@ from icl_core.environments.world import World
 from icl_core.measuring.loading import expert_visits
 from icl_core.measuring.results import Results
 from icl_core.measuring.statistics import mean_and_std
-from icl_core.showing.loading import accruals, recovered_constraints, traffic_source
+from icl_core.showing.loading import (
+    accruals,
+    footer_of,
+    panel_titles,
+    recovered_constraints,
+    traffic_source,
+)
 from icl_core.showing.style import (
     ACCRUAL_MAP,
     CONSTRAINT_MAP,
@@ -28,7 +34,6 @@ from icl_core.showing.style import (
     panels,
     title,
 )
-from icl_core.showing.titles import footer_of, panel_titles
 
 ITEMS = [
     {

@@ -18,9 +18,14 @@ from icl_core.environments.world import EvaluationGrid, World
 from icl_core.measuring.metrics import constraint_error, dissimilarities
 from icl_core.measuring.results import Results
 from icl_core.measuring.statistics import mean_and_std
-from icl_core.showing.loading import accruals, recovered_constraints, true_constraint_of
+from icl_core.showing.loading import (
+    accruals,
+    footer_of,
+    panel_titles,
+    recovered_constraints,
+    true_constraint_of,
+)
 from icl_core.showing.style import ACTION_COLOURS, footer, panels, plus_minus, title
-from icl_core.showing.titles import footer_of, panel_titles
 
 ITEMS = [
     {

@@ -1,26 +1,115 @@
-"""Put the page together."""
+"""The page: every figure and table with its caption, command and provenance, below the verdicts."""
 
 from __future__ import annotations
 
+import base64
+import json
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import jinja2
+import pyarrow.parquet as pq
 
-from icl_core.artifacts import atomic
+from icl_core.artifacts import SIMULATED, SOURCE, atomic
+from icl_core.errors import InputError
 from icl_core.measuring.claims.verdicts import VERDICTS
 from icl_core.showing import paper
 from icl_core.showing.item import Item
 from icl_core.showing.page import verdicts
-from icl_core.showing.page.items import read_item
+from icl_core.showing.page.tables import Grid, read_grid
 
+LARGE = 700_000  # bytes: a larger SVG is shown as its PNG
 SCALES = {
     "quick": "a sketch: few seeds and short training. The numbers show the shape of things and "
     "mean little.",
     "smoke": "a test of the machinery. The numbers mean nothing.",
 }
 TONES = dict(zip(VERDICTS, ("good", "bad", "open", "needs", "away"), strict=True))
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """What the file beside an item says of its making."""
+
+    code: str
+    configuration: str  # as indented JSON
+    inputs: tuple[tuple[str, str], ...]  # paths and digests
+    packages: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class Shown:
+    """An item as the page shows it."""
+
+    item: Item
+    command: str
+    files: tuple[str, ...]
+    provenance: Provenance
+    picture: str = ""  # a data address
+    grid: Grid | None = None
+    simulated: bool = False
+
+
+def read_item(
+    item: Item, folder: Path, scale: str, simulated: Collection[str], titles: Mapping[str, str]
+) -> Shown:
+    """Everything that the page needs of an item, from the files under results/{scale}/.
+
+    `simulated` names the environments whose recordings are, `titles` how methods and
+    environments are written.
+    """
+    files = [folder / output for output in item.outputs]
+    return Shown(
+        item,
+        command_of(item, scale),
+        item.outputs,
+        _provenance(folder / item.provenance),
+        picture=data_address(files[0], files[1]) if item.kind == "figure" else "",
+        grid=read_grid(files[0], titles) if item.kind == "table" else None,
+        simulated=on_simulated_traffic(item, simulated),
+    )
+
+
+def command_of(item: Item, scale: str) -> str:
+    """What makes an item again."""
+    return f"snakemake --cores 1 --config scale={scale} -- results/{scale}/{item.outputs[0]}"
+
+
+def on_simulated_traffic(item: Item, simulated: Collection[str]) -> bool:
+    """Whether an item shows what was learned from simulated recordings."""
+    return not item.shows_settings and bool(item.experiments_among(simulated))
+
+
+def is_simulated(scene: str | os.PathLike) -> bool:
+    """Whether the traffic of a scene.parquet is simulated, by what the file itself says."""
+    return (pq.read_schema(scene).metadata or {}).get(SOURCE) == SIMULATED.encode()
+
+
+def data_address(svg: Path, png: Path) -> str:
+    """A picture as an address that holds it: the SVG, or the PNG where that is very large.
+
+    An image of its own, and not markup of the page: identifiers in pictures collide.
+    """
+    path, kind = (svg, "svg+xml") if svg.stat().st_size <= LARGE else (png, "png")
+    return f"data:image/{kind};base64,{base64.b64encode(path.read_bytes()).decode()}"
+
+
+def _provenance(path: Path) -> Provenance:
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+        return Provenance(
+            found["code"],
+            json.dumps(found["configuration"], indent=1, sort_keys=True, ensure_ascii=False),
+            tuple(sorted(found["inputs"].items())),
+            tuple(sorted(found["packages"].items())),
+        )
+    except (OSError, ValueError, KeyError) as error:
+        raise InputError(
+            f"{path}: expected the provenance of {path.stem}, found none that reads "
+            f"({type(error).__name__}); delete it and run the same command again"
+        ) from error
 
 
 def make_page(

@@ -11,8 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from icl_core.measuring.results import Results
-from icl_core.showing.save import Table
-from icl_core.showing.settings_lines import (
+from icl_core.showing.paper import (
     COMMON,
     GAIL,
     ICL,
@@ -22,6 +21,7 @@ from icl_core.showing.settings_lines import (
     UNKNOWN,
     Line,
 )
+from icl_core.showing.save import Table
 from icl_core.tables import markdown_rows
 
 ITEMS = [

@@ -1,7 +1,6 @@
 """A results folder with a file for every item, none of them drawn."""
 
 import csv
-import sys
 
 import numpy as np
 import pyarrow as pa
@@ -10,6 +9,7 @@ from icl_core.artifacts import write_table
 from icl_core.measuring.claims.evaluate import CLAIMS_SCHEMA
 from icl_core.showing.item import read_items
 from icl_core.showing.save import save_provenance
+from icl_core.showing.tables import ours, times_and_bounds
 from icl_core.showing.tables.results import COLUMNS as RESULTS
 from icl_core.showing.tables.settings import COLUMNS as SETTINGS
 
@@ -17,6 +17,15 @@ SVG = (
     '<svg xmlns="http://www.w3.org/2000/svg" width="400" height="100">'
     '<rect width="400" height="100" fill="#eee"/><text x="10" y="50">{}</text></svg>'
 )
+# By function: the columns of tables whose file has more than one kind; else by file.
+COLUMNS = {
+    "cmse_intervals": ours.INTERVAL_COLUMNS,
+    "nad_intervals": ours.INTERVAL_COLUMNS,
+    "headway_table": ours.GAP_COLUMNS,
+    "training_times_table": times_and_bounds.TIME_COLUMNS,
+    "width_table": times_and_bounds.BOUND_COLUMNS,
+    "depth_table": times_and_bounds.BOUND_COLUMNS,
+}
 WORDS = {"method": "icl", "experiment": "gridworld-a", "metric": "cmse", "architecture": "b"}
 
 
@@ -31,11 +40,17 @@ def make_results(root):
             first.write_text(SVG.format(item.label))
             second.write_bytes(b"png of " + item.name.encode())
         else:
-            write_csv(first, sys.modules[item.load().__module__].COLUMNS, rng)
+            write_csv(first, columns_of(item), rng)
             second.write_text("# Title\n\n| a |\n| --- |\n\nNotes of <b>it</b>.\n")
         save_provenance(root / item.provenance, provenance(item))
     write_table(root / "claims.parquet", claims(), {})
     return items
+
+
+def columns_of(item):
+    """The columns of a table's CSV."""
+    of_file = SETTINGS if item.module.endswith(".settings") else RESULTS
+    return COLUMNS.get(item.draw, of_file)
 
 
 def provenance(item):

@@ -13,7 +13,7 @@ import pytest
 
 from icl_core.errors import InputError
 from icl_core.showing.item import read_items
-from icl_core.showing.page import items
+from icl_core.showing.page import make
 from icl_core.showing.page.make import make_page
 from tests.showing.page.made_up import SETTINGS, make_results
 
@@ -167,9 +167,9 @@ def test_a_very_large_drawing_is_shown_as_pixels(tmp_path, monkeypatch):
     (tmp_path / "a.svg").write_text("<svg/>")
     (tmp_path / "a.png").write_bytes(b"pixels")
     pair = (tmp_path / "a.svg", tmp_path / "a.png")
-    assert items.data_address(*pair).startswith("data:image/svg+xml;")
-    monkeypatch.setattr(items, "LARGE", 3)
-    assert items.data_address(*pair).startswith("data:image/png;")
+    assert make.data_address(*pair).startswith("data:image/svg+xml;")
+    monkeypatch.setattr(make, "LARGE", 3)
+    assert make.data_address(*pair).startswith("data:image/png;")
 
 
 def test_a_missing_provenance_is_one_line(results):

@@ -1,26 +1,37 @@
-"""How a run was made: code, machine, packages, dates, and the files behind every item."""
+"""How a run was made: code, machine, packages, dates, times, and the files behind every item."""
 
 from __future__ import annotations
 
+import csv
 import json
 import os
 import platform
 import subprocess
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
 from icl_core.artifacts import read_provenance
 from icl_core.discovery import METHODS, title
+from icl_core.errors import InputError
 from icl_core.layout import path
+from icl_core.measuring.times import cpu_seconds
 from icl_core.showing.item import Item
 from icl_core.tables import markdown_rows
+from workflow.lib.forecast import last_records
 from workflow.lib.plan import Plan
 from workflow.lib.publishing.run import Run
 
 SOURCES = ("Snakefile", "config.yaml", "docs/claims.yaml", "icl_core", "workflow")
 SHORT = 12  # characters of a digest that are shown
+# Digests of code that the golden test (tests/golden.py) has shown to give the bytes of today's, and
+# the commits that show it. Kept by hand: a commit that changes golden.json empties it.
+EQUAL_CODE = "equal-code.csv"
+EQUAL_COLUMNS = ("code", "shown_by")
+COST_COLUMNS = ("job", "jobs", "cpu_seconds", "wall_seconds")
+# Drawing and reporting are done again at every publication: what they take is not the run's.
+SHOWING = ("animation", "claims", "collect_metrics", "figure", "report_page", "table")
 
 
 def commit(root: Path) -> str:
@@ -62,6 +73,20 @@ def packages(run: Run) -> dict[str, str]:
     return {package: " and ".join(sorted(found[package])) for package in sorted(found)}
 
 
+def costs(results: Path) -> list[tuple[str, int, float, float]]:
+    """Rule and experiment, how many jobs of this kind there were, and their seconds together."""
+    return [
+        (
+            kind,
+            len(taken),
+            round(sum(map(cpu_seconds, taken)), 1),
+            round(sum(float(record["s"]) for record in taken), 1),
+        )
+        for kind, taken in sorted(last_records(results / "benchmarks").items())
+        if kind.partition("/")[0] not in SHOWING
+    ]
+
+
 class Stack(NamedTuple):
     """The seeds of a method that were trained together on an experiment."""
 
@@ -79,8 +104,30 @@ def finished(run: Run) -> list[Stack]:
     return [Stack(name, method, g) for name, method in run.learned for g in run.done.groups]
 
 
-def provenance_page(run: Run) -> str:
-    """Which code and which files stand behind every run and item, in one file."""
+def equal_codes(folder: Path) -> frozenset[str]:
+    """The beginnings of the digests that a folder's list of equal code names; none without one."""
+    file = folder / EQUAL_CODE
+    if not file.is_file():
+        return frozenset()
+    with file.open(newline="", encoding="utf-8") as opened:
+        reader = csv.DictReader(opened)
+        rows, found = list(reader), tuple(reader.fieldnames or ())
+    wrong = [row for row in rows if len(row.get("code") or "") < SHORT or not row.get("shown_by")]
+    if (rows or found) and (found != EQUAL_COLUMNS or wrong):
+        first = f" and a line {list(wrong[0].values())}" if wrong else ""
+        raise InputError(
+            f"{file}: expected the columns {', '.join(EQUAL_COLUMNS)}, each line with at least "
+            f"{SHORT} characters of a digest and a commit, found {', '.join(found)}{first}; "
+            "correct it or delete the file"
+        )
+    return frozenset(row["code"][:SHORT] for row in rows)
+
+
+def provenance_page(run: Run, equal: Collection[str] = ()) -> str:
+    """Which code and which files stand behind every run and item, in one file.
+
+    `equal` are the digests of code that was shown to give the same numbers as today's.
+    """
     numbers: dict[tuple[str, str], int] = {}
     items = [["Item", "Code", "Made from"], ["---"] * 3]
     for name, made in [
@@ -98,26 +145,41 @@ def provenance_page(run: Run) -> str:
         "Written by `make publish`. Code is named by a digest of the source that a job really "
         "imports (`icl_core/code_digest.py`), files by their content. The settings of every job "
         "stand in the metadata of its own files, under `results/`.\n\n"
-        f"## Runs\n\n{markdown_rows(_runs(run))}\n\n"
-        '"Today\'s code": whether the commit of this page has the same digest. Another one need '
-        "not give other numbers: an edit that only moves code changes it too.\n\n"
+        f"## Runs\n\n{markdown_rows(_runs(run, equal))}\n\n"
+        f"{_TODAY}\n\n"
         f"## Items\n\n{markdown_rows(items)}\n\n"
         "The numbers are those of the files below.\n\n"
         f"## Files\n\n{markdown_rows(files)}\n"
     )
 
 
-def _runs(run: Run) -> list[list[str]]:
+_TODAY = (
+    '"Today\'s code": whether the code of this page\'s commit is that of the run. "The same": it '
+    'has the same digest. "The same numbers": it has another digest, as after an edit that only '
+    "moves code, but the golden test has shown that both give the same bytes in a smoke run; "
+    f'`{EQUAL_CODE}` names the commit that shows it. "Another, not shown to be equal": it may give '
+    "other numbers."
+)
+
+
+def _runs(run: Run, equal: Collection[str]) -> list[list[str]]:
     lines = [["Experiment", "Method", "Seeds", "Code", "Today's code"], ["---"] * 5]
     plan = Plan(run.wanted, run.root)
     for stack in finished(run):
         made = read_provenance(stack.file(run, "constraint"))
         code, seeds = made.get("code", ""), ", ".join(map(str, made.get("seeds", [])))
         now = plan.code_of_method(stack.method, stack.experiment)
-        same = "the same" if code == now else "another"
         name = title(METHODS, stack.method)
-        lines.append([stack.experiment, name, seeds, f"`{code[:SHORT]}`", same])
+        lines.append(
+            [stack.experiment, name, seeds, f"`{code[:SHORT]}`", _compared(code, now, equal)]
+        )
     return lines
+
+
+def _compared(code: str, now: str, equal: Collection[str]) -> str:
+    if code == now:
+        return "the same"
+    return "the same numbers" if code[:SHORT] in equal else "another, not shown to be equal"
 
 
 def _spans(numbers: Iterable[int]) -> str:

@@ -9,12 +9,11 @@ from collections.abc import Mapping, Sequence
 
 from icl_core.discovery import WORLDS, title
 from icl_core.showing.item import Item
-from icl_core.showing.page.items import command_of
-from icl_core.showing.page.make import SCALES
-from icl_core.showing.tables.training_times import duration
+from icl_core.showing.page.make import SCALES, command_of
+from icl_core.showing.tables.times_and_bounds import duration
 from icl_core.tables import counted, markdown_rows
-from workflow.lib.publishing import costs, making, missing
-from workflow.lib.publishing.run import Run
+from workflow.lib.publishing import making
+from workflow.lib.publishing.run import Run, missing_items, missing_runs, never_made
 
 ANIMATION = "figures/highd.gif"  # the drive of Figure 13, moving
 
@@ -114,10 +113,10 @@ def _body(markdown: str) -> str:
 
 def _missing(run: Run) -> str:
     parts = ["## What is missing"]
-    runs, items = missing.missing_runs(run), missing.missing_items(run)
+    runs, items = missing_runs(run), missing_items(run)
     parts.append(_section(f"Runs of config.yaml: {len(runs)} not finished.", runs, _RUN))
     parts.append(_section(f"Items that we make: {len(items)} not in this run.", items, _ITEM))
-    never = missing.never_made()
+    never = never_made()
     text = f"Items of the paper: {len(never)} that nothing in this project makes yet."
     parts.append(_section(text, never, _ITEM[:2]))
     return "\n\n".join(parts)
@@ -135,7 +134,7 @@ def _section(text: str, rows: Sequence[Sequence[str]], head: Sequence[str]) -> s
 
 def _making(run: Run) -> str:
     first, last = making.dates(run)
-    taken = costs.by_kind(run.results)
+    taken = making.costs(run.results)
     cpu = sum(row[2] for row in taken)
     days = first if first == last else f"{first} to {last}"
     versions = ", ".join(f"{name} {number}" for name, number in making.packages(run).items())
