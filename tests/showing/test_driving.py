@@ -15,12 +15,8 @@ from icl_core.layout import path
 from icl_core.learning.engine.networks import Networks
 from icl_core.measuring.results import Results
 from icl_core.measuring.rollouts import rollouts_table
-<<<<<<< HEAD
 from icl_core.measuring.statistics import boundary_gap
-from icl_core.showing.figures import driving, highd_environment
-=======
 from icl_core.showing.figures import driving, driving_environments
->>>>>>> show2
 from icl_core.showing.save import save_figure
 from icl_core.showing.style import publication_style
 from icl_core.showing.tables.ours import GAP_COLUMNS, build_gaps, headway_table
@@ -54,11 +50,7 @@ def world(tmp_path_factory):
 def results(world, tmp_path_factory):
     """All that the figures read, in the layout of results/."""
     root = tmp_path_factory.mktemp("results")
-<<<<<<< HEAD
-    demonstrations = replay(world, 0, np.random.default_rng(0))
-=======
     demonstrations = replay(world, 1, np.random.default_rng(0))
->>>>>>> show2
     file = root / path("demonstrations", experiment="highd")
     write_demonstrations(file, demonstrations, world, {})
     for method in TITLES:

@@ -5,10 +5,6 @@ import pytest
 from matplotlib.patches import Rectangle
 
 from icl_core.environments.pictures import robot as pictures
-<<<<<<< HEAD
-from icl_core.environments.robot import capsules, posed
-=======
->>>>>>> show2
 from icl_core.environments.worlds.ant import AntConstrained
 from icl_core.environments.worlds.halfcheetah import HalfCheetahConstrained
 from icl_core.errors import InputError
@@ -33,6 +29,8 @@ def drawn(*paths):
 def test_they_stand_on_their_feet(world):
     """At z = 0, on the allowed side, come to rest, and nothing below the floor by more than a
     contact's give."""
+    from icl_core.environments.robot import capsules, posed
+
     state = standing(world)
     model = world.simulation.model
     parts = capsules(model, posed(model, state))
@@ -45,11 +43,7 @@ def test_they_stand_on_their_feet(world):
 def test_without_opengl_it_is_a_labelled_schematic(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(pictures, "_loads", lambda library: False)
     pictures._stage.cache_clear()
-<<<<<<< HEAD
-    figure = drawn(tmp_path)
-=======
     figure = drawn(tmp_path / "a.png", tmp_path / "a.svg")
->>>>>>> show2
     assert "schematic side view: no headless OpenGL" in figure.get_supxlabel()
     assert "needs EGL or OSMesa" in capsys.readouterr().err
     for axes in figure.axes:
@@ -63,11 +57,7 @@ def test_without_opengl_it_is_a_labelled_schematic(tmp_path, monkeypatch, capsys
 def test_with_opengl_both_are_rendered(tmp_path, monkeypatch):
     monkeypatch.setattr(environments, "PIXELS", (500, 270))  # rendering costs by the pixel
     try:
-<<<<<<< HEAD
-        pictures.render(WORLDS["ant"], WORLDS["ant"].simulation.start)
-=======
         pictures.render(WORLDS["ant"], WORLDS["ant"].simulation.start, environments.PIXELS)
->>>>>>> show2
     except InputError as error:
         pytest.skip(str(error))
     figure = drawn(tmp_path / "a.png")

@@ -238,7 +238,7 @@ def draw_rendered(ax: Axes, world: Robot, state: np.ndarray) -> None:
 
 def draw_schematic(ax: Axes, world: Robot, state: np.ndarray) -> None:
     """The robot from the side, from the model's own geometry; nothing but matplotlib."""
-    from icl_core.environments.mujoco_batch import capsules, posed
+    from icl_core.environments.robot import capsules, posed
 
     model = world.simulation.model
     parts = capsules(model, posed(model, state))

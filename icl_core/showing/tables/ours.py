@@ -12,10 +12,11 @@ from typing import NamedTuple
 import numpy as np
 
 from icl_core.environments.worlds.highd import HighD
-from icl_core.measuring.headway import BOUNDARY, boundary_gap
 from icl_core.measuring.metrics import CMSE, NAD
 from icl_core.measuring.results import Results
 from icl_core.measuring.statistics import (
+    BOUNDARY,
+    boundary_gap,
     interquartile_mean,
     mean_and_std,
     reported,
