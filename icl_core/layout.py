@@ -19,7 +19,8 @@ _JOB = "benchmarks/{rule}/{experiment}/{method}/seeds-{group}"
 
 PATTERNS = {
     # traffic, by recorded environment
-    "recordings": "recordings/{environment}/csv",
+    "recordings": "recordings/{environment}/csv",  # a folder: simulated files
+    "recordings_digest": "recordings/{environment}/csv.json",
     "tracks": "recordings/{environment}/tracks.parquet",
     "vehicles": "recordings/{environment}/vehicles.parquet",
     "recording_list": "recordings/{environment}/recordings.parquet",

@@ -113,7 +113,7 @@ def test_a_moved_module_reruns_nothing(editable):
     """With all imports of it rewritten, and the order of imports changed by that."""
     old, new = "icl_core/learning/engine/networks.py", "icl_core/learning/stacked_networks.py"
     (editable.path / old).rename(editable.path / new)
-    for path in (editable.path / "icl_core").rglob("*.py"):
+    for path in editable.path.rglob("*.py"):
         text = path.read_text()
         moved = text.replace(
             "icl_core.learning.engine.networks", "icl_core.learning.stacked_networks"
@@ -170,9 +170,8 @@ def test_a_changed_setting_reruns_who_uses_it(editable, dpi, rules):
 
 
 def test_an_edited_caption_gives_a_new_page(editable):
-    editable.edit(
-        "icl_core/showing/figures/gridworlds.py", '"caption": "', '"caption": "More words. '
-    )
+    file = "icl_core/showing/figures/gridworlds.py"
+    editable.edit(file, "Gridworld (A): the true", "More words: the true")
     done = editable.snakemake("--dry-run", "--quiet", "rules")
     assert "report_page" in done.stdout + done.stderr
     assert editable.planned() == {}

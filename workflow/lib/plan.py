@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from icl_core import discovery, layout
+from icl_core.artifacts import atomic, to_json
 from icl_core.code_digest import Code, Roots, code_of
 from icl_core.settings import merge, plain
 from workflow.lib import sections
@@ -125,8 +126,8 @@ class Plan:
 
     def previous_constraint(self, wildcards: Any) -> str:
         """What iteration i starts from: the constraint of iteration i - 1."""
-        (before,) = self._iterations("iteration_constraint", wildcards, [_before(wildcards)])
-        return before
+        before = [int(wildcards.iteration) - 1]
+        return self._iterations("iteration_constraint", wildcards, before)[0]
 
     def policies_so_far(self, wildcards: Any) -> list[str]:
         """The policies of iterations 1 to i."""
@@ -164,13 +165,20 @@ class Plan:
         ]
 
     def recording_files(self, wildcards: Any) -> list[str] | str:
-        """What the readers read: the user's own files one by one, or the simulation's folder."""
+        """What the readers read: the user's own files one by one, or the digest of simulated ones,
+        for Snakemake compares a folder by its time and a small file by its content.
+        """
         name = wildcards.environment
         own = self.config.environments[name]
         if own["recordings"] is None:
-            return self.path("recordings", environment=name)
+            return self.path("recordings_digest", environment=name)
         files = sections.recordings(name, "reader").files(own["recordings"], own["numbers"])
         return [str(path) for path in files]
+
+    def simulated_folder(self, wildcards: Any) -> list[str]:
+        """The simulation's folder, where the recordings are not the user's own."""
+        simulated = self.config.environments[wildcards.environment]["recordings"] is None
+        return [self.path("recordings", environment=wildcards.environment)] if simulated else []
 
     # Params
 
@@ -285,14 +293,8 @@ class Plan:
         """Keep, for each digest, the digests of the files behind it: why a job runs again can be
         said from these.
         """
-        from icl_core.artifacts import atomic, to_json
-
         for digest, code in self.codes.items():
             path = Path(self.results, "code", f"{digest}.json")
             if not path.exists():
                 with atomic(path) as temporary:
                     temporary.write_text(to_json(code.parts), encoding="utf-8")
-
-
-def _before(wildcards: Any) -> int:
-    return int(wildcards.iteration) - 1

@@ -4,7 +4,8 @@ or files."""
 
 rule simulate_recordings:
     output:
-        directory(PLAN.path("recordings")),
+        folder=directory(PLAN.path("recordings")),
+        digest=PLAN.path("recordings_digest"),
     log:
         PLAN.log("simulate_recordings/{environment}"),
     benchmark:
@@ -22,6 +23,7 @@ rule simulate_recordings:
 rule read_recordings:
     input:
         PLAN.recording_files,
+        folder=ancient(PLAN.simulated_folder),
     output:
         tracks=PLAN.path("tracks"),
         vehicles=PLAN.path("vehicles"),
@@ -46,6 +48,7 @@ rule make_scene:
         vehicles=PLAN.path("vehicles"),
         recordings=PLAN.path("recording_list"),
         files=PLAN.recording_files,
+        folder=ancient(PLAN.simulated_folder),
     output:
         PLAN.path("scene"),
     log:

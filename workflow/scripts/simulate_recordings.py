@@ -1,14 +1,22 @@
 """Simulate recordings of an environment with highway-env."""
 
+from pathlib import Path
+
+from icl_core.artifacts import atomic, sha256, to_json
 from workflow.lib.stage import Stage, run
 
 
 def main(stage: Stage) -> None:
-    """Simulate, write the files that a recording has."""
+    """Simulate, write the files that a recording has, and what their content is."""
     simulation = stage.recordings("simulation")
     settings = stage.build(simulation.Settings, "simulation")
     progress = stage.progress(simulation.simulation_steps(settings))
-    simulation.simulate(stage.output[0], settings, progress)
+    folder = Path(stage.output.folder)
+    simulation.simulate(folder, settings, progress)
+    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    with atomic(stage.output.digest) as temporary:
+        digests = {path.relative_to(folder).as_posix(): sha256(path) for path in files}
+        temporary.write_text(to_json(digests), encoding="utf-8")
 
 
 if __name__ == "__main__":
