@@ -85,18 +85,6 @@ def test_visits_are_those_of_a_plain_loop(name, seed):
     np.testing.assert_allclose([s.sum() for s in visits.shares[0]], 1.0)
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_the_grids_nodes_are_among_the_inputs(name):
-    world = small_world(name)
-    visits = Visits(world, random_trajectories(world, np.random.default_rng(0), 5))
-    if world.true_constraint is None:  # then nothing is known about the grid
-        assert len(visits.nodes) == 0
-        return
-    np.testing.assert_allclose(visits.inputs[visits.nodes], world.grid.nodes, atol=1e-6)
-    if name.startswith("gridworld"):
-        assert len(visits.inputs) == 49
-
-
 def evaluated(loss, c):
     """Gradient at c, and the log of that one step."""
     log = loss.log(c[None], np.array([loss.multiplier]))
