@@ -41,6 +41,7 @@ localrules:
 
 onstart:
     PLAN.write_codes()
+    lift_rate_limit(workflow)
 
 
 rule all:

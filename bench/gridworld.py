@@ -22,7 +22,7 @@ from bench.timing import Row, in_turn
 from icl_core.demonstrations.trajectories import Trajectories
 from icl_core.environments import make_world
 from icl_core.learning.constrained_rl.penalty import PenaltyLearner
-from icl_core.learning.engine.density import fit_density
+from icl_core.learning.engine.density_fit import fit_density
 from icl_core.learning.engine.rollouts import roll_out
 from icl_core.learning.engine.training import Job
 from icl_core.learning.methods.icl.adjustment import adjust_constraint

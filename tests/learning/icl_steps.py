@@ -11,7 +11,8 @@ import pyarrow as pa
 from icl_core.learning.constrained_rl.lagrangian import LagrangianSettings
 from icl_core.learning.constrained_rl.penalty import PenaltySettings
 from icl_core.learning.constrained_rl.procedure import ConstrainedRLSettings
-from icl_core.learning.engine.density import DensitySettings, fit_density
+from icl_core.learning.engine.density import DensitySettings
+from icl_core.learning.engine.density_fit import fit_density
 from icl_core.learning.engine.on_policy import OnPolicySettings
 from icl_core.learning.engine.ppo import PPOSettings
 from icl_core.learning.engine.training import Job

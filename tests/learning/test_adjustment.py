@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from icl_core.demonstrations.accruals import self_dissimilarity
 from icl_core.demonstrations.trajectories import Trajectories, zero_after_end
 from icl_core.environments import make_world
-from icl_core.learning.engine.density import fit_density
+from icl_core.learning.engine.density_fit import fit_density
 from icl_core.learning.engine.networks import Networks, sigmoid
 from icl_core.learning.engine.optimisers import Adam
 from icl_core.learning.engine.training import Job

@@ -6,7 +6,8 @@ import torch
 
 from icl_core.demonstrations.trajectories import Trajectories
 from icl_core.environments import make_world
-from icl_core.learning.engine.density import Density, DensitySettings, fit_density, normal_surprise
+from icl_core.learning.engine.density import Density, DensitySettings, Flow, normal_surprise
+from icl_core.learning.engine.density_fit import build_flow, fit_density
 from icl_core.learning.problem import Problem
 
 FAST = DensitySettings(epochs=6)
@@ -165,3 +166,19 @@ def test_of_one_input_the_flow_is_the_normal_distribution():
     np.testing.assert_allclose(density.mean, expected, atol=0.02)
     hasty = fit(world, demonstrations, [1, 2], DensitySettings(epochs=1))
     assert (hasty.mean > expected + 0.5).any()
+
+
+@pytest.mark.parametrize("features", [1, 2, 3, 5])
+@pytest.mark.parametrize(("blocks", "hidden"), [(1, (8,)), (5, (64, 64)), (3, (16, 8, 4))])
+def test_numpy_evaluates_a_flow_as_zuko_does(features, blocks, hidden):
+    flow = build_flow(features, blocks, hidden, torch_seed=features)
+    with torch.no_grad():  # away from the initial weights, which are nearly the identity
+        for parameter in flow.parameters():
+            parameter.mul_(1.2).add_(0.01)
+    state = {name: tensor.numpy() for name, tensor in flow.state_dict().items()}
+    points = np.random.default_rng(0).uniform(-1.5, 1.5, (500, features)).astype(np.float32)
+    with torch.no_grad():
+        zuko = -flow().log_prob(torch.as_tensor(points)).numpy()
+    ours = Flow(state).negative_log_likelihood(points)
+    np.testing.assert_allclose(ours, zuko, rtol=1e-5, atol=1e-5)
+    assert ours.dtype == np.float32

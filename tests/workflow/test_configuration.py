@@ -46,6 +46,7 @@ SIZES = {
     "frames",
     "upstream",
     "downstream",
+    "dpi",
 }
 
 
@@ -100,12 +101,15 @@ def test_a_scale_changes_sizes_only_and_has_the_last_word(scale):
     icl = sections.method("icl").SIZES[scale]
     config = resolve(changed(scale=scale))
     for experiment in config.experiments.values():
-        own = overlay | overlay.get("experiments", {}).get(experiment.name, {})
+        # What a scale says of an experiment, it says of its variants too.
+        sizes = overlay.get("experiments", {}).items()
+        said = [o for name, o in sizes if f"{experiment.name}-".startswith(f"{name}-")]
+        own = overlay | merge(*said)
         rl = experiment.learning["icl"]["constrained_rl"]
         learning = merge({"icl": icl}, own.get("learning", {}))
         assert rl["epochs"] == learning["icl"]["constrained_rl"]["epochs"]
         expert = experiment.demonstrations["constrained_rl"]
-        demonstrations = merge(overlay["demonstrations"], own["demonstrations"])
+        demonstrations = merge(overlay["demonstrations"], own.get("demonstrations", {}))
         assert expert["epochs"] == demonstrations["constrained_rl"]["epochs"]
 
 
@@ -172,7 +176,7 @@ RULES = {
     "icl_policy": ("learning.icl.constrained_rl", "learning.icl.loop.selection_episodes"),
     "icl_adjust": ("learning.icl.adjustment", "learning.icl.loop.patience", "learning.threshold"),
     "learn": ("learning.{method}",),
-    "rollouts": ("measuring.report_episodes",),
+    "metrics": ("measuring.report_episodes",),
 }
 
 
@@ -190,7 +194,7 @@ def test_a_job_is_given_only_the_sections_that_its_rule_names():
         return {rule for rule in RULES if before[rule] != after[rule]}
 
     assert affected(showing={"dpi": 100}) == set()
-    assert affected(measuring={"report_episodes": 7}) == {"rollouts"}
+    assert affected(measuring={"report_episodes": 7}) == {"metrics"}
     assert affected(learning={"threshold": 7.0}) == {"icl_adjust"}
     assert affected(learning={"icrl": {"on_policy": {"passes": 7}}}) == {"learn"}
     assert affected(learning={"gail-constraint": {"batch": 7}}) == set()

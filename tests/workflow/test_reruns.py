@@ -51,7 +51,6 @@ def test_an_edited_flow_reruns_itself_and_what_follows(editable):
         "icl_adjust": 21,
         "icl_policy": 6,  # the second iterations
         "icl_select": 15,
-        "rollouts": 15,
         "metrics": 15,
         "collect_metrics": 1,
         "table": 10,  # 1 to 6, 1b, 2b, 2c and the times
@@ -72,7 +71,6 @@ def test_an_edited_baseline_reruns_itself_and_what_follows(editable):
     editable.append("icl_core/learning/methods/icrl/algorithm.py", EDIT)
     assert editable.planned() == {
         "learn": 3,
-        "rollouts": 3,
         "metrics": 3,
         "collect_metrics": 1,
         "table": 9,  # 1 to 6, 1b, 2b and the times
@@ -105,7 +103,7 @@ def test_more_reported_episodes_train_nothing(editable):
         lambda config: config["scales"]["smoke"].update(measuring={"report_episodes": 6})
     )
     jobs = editable.planned()
-    assert jobs["rollouts"] == jobs["metrics"] == 20
+    assert jobs["metrics"] == 20
     assert not any(rule in jobs for rule in (*LEARNED, "expert"))
 
 

@@ -144,7 +144,10 @@ class _Maker:
     def experiment(self, name: str, own: Mapping) -> Experiment:
         """One experiment with all that it does not say itself."""
         # The scale has the last word: CartPole's number of epochs is the paper's, not the demo's.
-        last = _expanded(self.overlay.get("experiments", {}).get(name, {}))
+        sizes = self.overlay.get("experiments", {})
+        last = merge(
+            *(_expanded(sizes.get(key, {})) for key in (own.get("variant_of", name), name))
+        )
         environment = own["environment"]
         world = sections.world_type(environment)
         complete = self.environment(environment)
@@ -233,6 +236,7 @@ def with_variants(experiments: Mapping, variants: Mapping) -> dict:
 def _varied(original: str, settings: Mapping, changes: Mapping) -> dict:
     changed = {key: changes[key] for key in (*SECTIONS, "world") if key in changes}
     one = merge(settings, changed, {"methods": changes.get("methods", ["icl"])})
+    one["variant_of"] = original
     if "world" in changes:
         # What was demonstrated in another world shows nothing here: this one has its own expert.
         own = {"file": None, **changes.get("demonstrations", {})}

@@ -21,6 +21,7 @@ from workflow.lib.configuration import Configuration, Experiment
 
 Params = Callable[[Any], Any]
 ONE_JOB = ["learn"]
+FREE = "loop.unconstrained_first_policy"
 
 
 class Plan:
@@ -43,6 +44,11 @@ class Plan:
         """The outputs that every method ends with."""
         kinds = ("constraint", "policy", "training")
         return {kind: self.path(kind, **fields) for kind in kinds}
+
+    def fits(self) -> dict[str, str]:
+        """The outputs of the fits to a true constraint, one for each architecture."""
+        shapes = self.config.true_fits.architectures
+        return {name: self.path("true_fit", architecture=name) for name in shapes}
 
     def log(self, place: str) -> str:
         """Where a job's messages go: the same place as its benchmark, in another folder."""
@@ -114,15 +120,20 @@ class Plan:
         return [self.path("scene", environment=name) for name in names]
 
     def density(self, wildcards: Any) -> str:
-        """The density of the demonstrations: of experiments with the same demonstrations and
-        settings, one fits it.
+        """The density of the demonstrations."""
+        owner = self.owner(self.experiment(wildcards), "density")
+        return self.path("density", experiment=owner, method="icl", group=wildcards.group)
+
+    def owner(self, experiment: Experiment, *sections: str) -> str:
+        """Of experiments with the same demonstrations, one makes what depends on these sections of
+        ICL alone.
         """
-        one = self.experiment(wildcards)
-        other = self.config.experiments[one.demonstrations_from]
-        section = "learning.icl.density"
-        same = "icl" in other.methods and one.setting(section) == other.setting(section)
-        name = other.name if same else one.name
-        return self.path("density", experiment=name, method="icl", group=wildcards.group)
+        other = self.config.experiments[experiment.demonstrations_from]
+        paths = [f"learning.icl.{section}" for section in sections]
+        same = "icl" in other.methods and all(
+            experiment.setting(path) == other.setting(path) for path in paths
+        )
+        return other.name if same else experiment.name
 
     def previous_constraint(self, wildcards: Any) -> str:
         """What iteration i starts from: the constraint of iteration i - 1."""
@@ -148,12 +159,16 @@ class Plan:
         return self.experiment(wildcards).iterations(wildcards.get("method", "icl"))
 
     def _iterations(self, kind: str, wildcards: Any, numbers: Iterable[int]) -> list[str]:
-        known = {
-            "experiment": wildcards.experiment,
-            "method": wildcards.get("method", "icl"),
-            "group": wildcards.group,
-        }
-        return [self.path(kind, **known, iteration=f"{i:02d}") for i in numbers]
+        method, group = wildcards.get("method", "icl"), wildcards.group
+        own = dict.fromkeys(numbers, wildcards.experiment)
+        one = self.experiment(wildcards)
+        # A first policy that is trained without a constraint depends on nothing else.
+        if kind == "iteration_policy" and 1 in own and one.setting(f"learning.icl.{FREE}"):
+            own[1] = self.owner(one, "constrained_rl", FREE, "loop.selection_episodes")
+        return [
+            self.path(kind, experiment=name, method=method, group=group, iteration=f"{i:02d}")
+            for i, name in own.items()
+        ]
 
     def metrics_of_all_runs(self, wildcards: Any) -> list[str]:
         """The metrics of every group of seeds of every experiment and method."""
@@ -226,10 +241,9 @@ class Plan:
         fits, name = plain(self.config.true_fits), wildcards.experiment
         world = sections.names_of(sections.world_type(name).Settings)
         own = {k: v for k, v in self.config.environments[name].items() if k in world}
-        fit = {key: fits[key] for key in ("learning_rate", "steps")}
-        fit["hidden"] = list(fits["architectures"][wildcards.architecture])
+        fit = {key: fits[key] for key in ("architectures", "learning_rate", "steps")}
         seeds = list(self.config.groups[wildcards.group])
-        return {"environment": name, "world": own, "true_fit": fit, "seeds": seeds}
+        return {"environment": name, "world": own, "true_fits": fit, "seeds": seeds}
 
     # Code
 

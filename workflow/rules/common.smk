@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 from icl_core.errors import InputError
-from workflow.lib.begin import begin, job_environment, one_of
+from workflow.lib.begin import begin, job_environment, lift_rate_limit, one_of
 
 ROOT = Path(workflow.basedir)
 os.environ.update(job_environment(ROOT))

@@ -30,11 +30,11 @@ rule learn:
 # Tables 13 and 14: a lower bound of CMSE for every method.
 rule true_fit:
     output:
-        PLAN.path("true_fit"),
+        **PLAN.fits(),
     log:
-        PLAN.log("true_fit/{experiment}/{architecture}/seeds-{group}"),
+        PLAN.log("true_fit/{experiment}/seeds-{group}"),
     benchmark:
-        PLAN.benchmark("true_fit/{experiment}/{architecture}/seeds-{group}")
+        PLAN.benchmark("true_fit/{experiment}/seeds-{group}")
     conda:
         ENV
     threads: 1

@@ -1,26 +1,6 @@
 """Measuring: the final policies' episodes, CMSE and NAD of every seed, and the paper's claims."""
 
 
-rule rollouts:
-    input:
-        policy=PLAN.path("policy"),
-        scene=PLAN.scene,
-    output:
-        PLAN.path("rollouts"),
-    log:
-        PLAN.log("rollouts/{experiment}/{method}/seeds-{group}"),
-    benchmark:
-        PLAN.benchmark("rollouts/{experiment}/{method}/seeds-{group}")
-    conda:
-        ENV
-    threads: 1
-    params:
-        settings=PLAN.given("measuring.report_episodes"),
-        code=PLAN.code("rollouts.py"),
-    script:
-        "../scripts/rollouts.py"
-
-
 rule metrics:
     input:
         demonstrations=PLAN.demonstrations,
@@ -28,9 +8,10 @@ rule metrics:
         constraints=PLAN.all_constraints,
         policies=PLAN.all_policies,
         constraint=PLAN.path("constraint"),
-        rollouts=PLAN.path("rollouts"),
+        policy=PLAN.path("policy"),
     output:
-        PLAN.path("run_metrics"),
+        metrics=PLAN.path("run_metrics"),
+        rollouts=PLAN.path("rollouts"),
     log:
         PLAN.log("metrics/{experiment}/{method}/seeds-{group}"),
     benchmark:
@@ -39,7 +20,7 @@ rule metrics:
         ENV
     threads: 1
     params:
-        settings=PLAN.given(),
+        settings=PLAN.given("measuring.report_episodes"),
         code=PLAN.code("metrics.py"),
     script:
         "../scripts/metrics.py"

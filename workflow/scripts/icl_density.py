@@ -4,7 +4,8 @@ import numpy as np
 
 from icl_core.artifacts import write_tensors
 from icl_core.learning.engine.costs import visited_inputs
-from icl_core.learning.engine.density import DensitySettings, fit_density, normal_surprise
+from icl_core.learning.engine.density import DensitySettings, normal_surprise
+from icl_core.learning.engine.density_fit import fit_density
 from workflow.lib.stage import Stage, run
 from workflow.lib.training_job import problem_of
 

@@ -1,16 +1,18 @@
-"""Fit a stack of networks of one architecture to a true constraint (Tables 13 and 14)."""
+"""Fit stacks of networks of several architectures to a true constraint (Tables 13 and 14)."""
 
 from icl_core.artifacts import write_table
-from icl_core.learning.true_fit import FitSettings, fit_true_constraint
+from icl_core.learning.true_fit import FitSettings, TrueFitsSettings, fit_true_constraint
 from workflow.lib.stage import Stage, run
 
 
 def main(stage: Stage) -> None:
-    """Fit, write."""
-    settings = stage.build(FitSettings, "true_fit")
-    progress = stage.progress(settings.steps)
-    _, log = fit_true_constraint(stage.world(), stage.seeds, settings, progress)
-    write_table(stage.output[0], log, stage.provenance())
+    """Fit one after the other, write."""
+    given, world = stage.build(TrueFitsSettings, "true_fits"), stage.world()
+    for name, hidden in given.architectures.items():
+        settings = FitSettings(tuple(hidden), given.learning_rate, given.steps)
+        progress = stage.progress(settings.steps)
+        _, log = fit_true_constraint(world, stage.seeds, settings, progress)
+        write_table(stage.output[name], log, stage.provenance())
 
 
 if __name__ == "__main__":

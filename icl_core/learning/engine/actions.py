@@ -12,7 +12,6 @@ from __future__ import annotations
 from functools import cached_property
 
 import numpy as np
-from scipy.special import ndtri
 
 from icl_core.environments.world import World
 from icl_core.learning.engine.networks import Networks, log_softmax, row_maximum
@@ -67,6 +66,8 @@ class Gaussian:
 
     def sample(self, uniform: np.ndarray) -> np.ndarray:
         """(..., k) actions, by inverting the CDF at uniform draws (..., k)."""
+        from scipy.special import ndtri  # whoever has no real actions need not wait for it
+
         # 0 is among the draws and its quantile is -inf: a little inwards.
         normal = ndtri(np.maximum(uniform, 1e-12))
         return (self.mean + np.exp(self.log_deviation) * normal).astype(np.float32)

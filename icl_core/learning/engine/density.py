@@ -4,28 +4,24 @@ The flow measures how unlike the demonstrations a trajectory is: w(tau) is the s
 of its steps whose negative log-likelihood exceeds the expert's mean by more than
 one deviation (Algorithm 3, lines 1 to 3).
 
-Cells and actions are discrete, and the likelihood of a continuous density on
-discrete points has no bound: a flow fitted to them as they are ends in spikes,
-worse between them than a uniform density. Each epoch therefore sees the inputs
-with fresh uniform noise of the width of one cell (dequantisation).
+Flows are fitted with PyTorch and zuko (`density_fit`). Here they are only evaluated, from their
+parameters and in NumPy: whoever adjusts a constraint need not wait for PyTorch to load.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from icl_core.learning.engine.costs import visited_inputs
-from icl_core.learning.problem import Problem
-from icl_core.randomness import generator
 from icl_core.settings import setting
 
-if TYPE_CHECKING:  # torch takes seconds to import: whoever only plans a run must not wait for it
-    import torch
-    import zuko
+STEEPEST = abs(math.log(1e-3))  # zuko's bound on the logarithm of a scale
+HALF_LOG_TAU = np.float32(0.5 * math.log(2 * math.pi))
+
+Tensors = Mapping[str, np.ndarray]
 
 
 @dataclass(frozen=True)
@@ -40,10 +36,73 @@ class DensitySettings:
 
 
 @dataclass(frozen=True)
+class Flow:
+    """A fitted RealNVP: its parameters under the names that zuko gives them."""
+
+    state: Tensors
+
+    def negative_log_likelihood(self, inputs: np.ndarray) -> np.ndarray:
+        """-log p of scaled inputs (n, k) float32, (n,)."""
+        z, log_slope = inputs, np.zeros(len(inputs), np.float32)
+        for block in range(self._blocks()):
+            start = f"transform.transforms.{block}."
+            step = self._coupling if f"{start}mask" in self.state else self._elementwise
+            z, added = step(start, z)
+            log_slope += added
+        away = (z - self.state["base.loc"]) / self.state["base.scale"]
+        log_base = -(0.5 * away**2 + np.log(self.state["base.scale"]) + HALF_LOG_TAU).sum(axis=1)
+        return -(log_base + log_slope)
+
+    def _blocks(self) -> int:
+        numbers = (name.split(".")[2] for name in self.state if name.startswith("transform."))
+        return 1 + max(map(int, numbers))
+
+    def _coupling(self, start: str, z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Some inputs stay and say how the others are shifted and scaled."""
+        stay = self.state[f"{start}mask"].astype(bool)
+        hidden = z[:, stay]
+        for weights, biases in self._layers(start):
+            hidden = hidden @ weights.T + biases
+            hidden = np.maximum(hidden, 0.0, dtype=np.float32)
+        weights, biases = self._last(start)
+        parameters = (hidden @ weights.T + biases).reshape(len(z), -1, 2)
+        moved = z.copy()
+        log_scale = _log_scale(parameters[..., 1])
+        moved[:, ~stay] = z[:, ~stay] * np.exp(log_scale) + parameters[..., 0]
+        return moved, log_scale.sum(axis=1)
+
+    def _elementwise(self, start: str, z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """A single input has nothing to depend on: a shift and a scale."""
+        shift, scale = (self.state[f"{start}phi.{k}"] for k in (0, 1))
+        log_scale = _log_scale(scale)
+        return z * np.exp(log_scale) + shift, np.full(len(z), log_scale.sum(), np.float32)
+
+    def _depth(self, start: str) -> list[int]:
+        inside = f"{start}hyper."
+        names = [n for n in self.state if n.startswith(inside) and n.endswith(".weight")]
+        return sorted(int(name.removeprefix(inside).split(".")[0]) for name in names)
+
+    def _layers(self, start: str) -> list[tuple[np.ndarray, np.ndarray]]:
+        return [self._layer(start, k) for k in self._depth(start)[:-1]]
+
+    def _last(self, start: str) -> tuple[np.ndarray, np.ndarray]:
+        return self._layer(start, self._depth(start)[-1])
+
+    def _layer(self, start: str, k: int) -> tuple[np.ndarray, np.ndarray]:
+        weight, bias = (self.state[f"{start}hyper.{k}.{part}"] for part in ("weight", "bias"))
+        return weight, bias
+
+
+def _log_scale(raw: np.ndarray) -> np.ndarray:
+    """zuko keeps scales within a factor of 1000."""
+    return raw / (1 + np.abs(raw / np.float32(STEEPEST)))
+
+
+@dataclass(frozen=True)
 class Density:
     """One flow per run, the scaling of their inputs, and the expert's statistics under each."""
 
-    flows: list[zuko.flows.RealNVP]
+    flows: list[Flow]
     low: np.ndarray  # (inputs,) smallest demonstrated
     high: np.ndarray  # (inputs,) largest
     mean: np.ndarray  # (runs,) mu_E
@@ -51,9 +110,7 @@ class Density:
 
     def negative_log_likelihood(self, run: int, inputs: np.ndarray) -> np.ndarray:
         """-log p of constraint inputs (n, k) in scaled coordinates, (n,)."""
-        torch = _torch()
-        with torch.no_grad():
-            return -self.flows[run]().log_prob(_scaled(inputs, self.low, self.high)).numpy()
+        return self.flows[run].negative_log_likelihood(scaled(inputs, self.low, self.high))
 
     def unusual(self, run: int, inputs: np.ndarray) -> np.ndarray:
         """Which inputs (n, k) are unlike the expert's, (n,) bool."""
@@ -69,47 +126,25 @@ class Density:
             "deviation": self.deviation,
         }
         for run, flow in enumerate(self.flows):
-            named |= {f"run{run}.{name}": t.numpy() for name, t in flow.state_dict().items()}
+            named |= {f"run{run}.{name}": tensor for name, tensor in flow.state.items()}
         return named
 
     @classmethod
-    def from_tensors(cls, named: dict[str, np.ndarray]) -> Density:
-        """The inverse of `tensors`; the flows' shape is read off their weights."""
-        torch, flows = _torch(), []
+    def from_tensors(cls, named: Tensors) -> Density:
+        """The inverse of `tensors`."""
+        flows = []
         for run in range(len(named["mean"])):
             start = f"run{run}."
-            state = {
-                k[len(start) :]: torch.tensor(v) for k, v in named.items() if k.startswith(start)
-            }
-            blocks = 1 + max(int(k.split(".")[2]) for k in state if k.startswith("transform."))
-            layers = sorted(
-                (int(k.split(".")[4]), len(v))
-                for k, v in state.items()
-                if k.startswith("transform.transforms.0.hyper.") and k.endswith(".bias")
-            )
-            hidden = tuple(width for _, width in layers[:-1])
-            flow = _build(len(named["low"]), blocks, hidden, torch_seed=0)
-            flow.load_state_dict(state)
-            flows.append(flow)
+            own = {k.removeprefix(start): v for k, v in named.items() if k.startswith(start)}
+            flows.append(Flow(own))
         return cls(flows, named["low"], named["high"], named["mean"], named["deviation"])
 
 
-def fit_density(problem: Problem, settings: DensitySettings) -> Density:
-    """Maximise the likelihood of the demonstrated inputs, once per seed (Algorithm 1, line 2)."""
-    world, seeds = problem.world, problem.seeds
-    inputs = visited_inputs(world, problem.demonstrations)
-    low, high = inputs.min(axis=0), inputs.max(axis=0)
-
-    def noisy(rng: np.random.Generator) -> torch.Tensor:
-        noise = rng.uniform(-0.5, 0.5, size=inputs.shape) * world.input_resolution
-        return _scaled(inputs + noise, low, high)
-
-    flows = [_fit(noisy, seed, settings) for seed in seeds]
-    blank = Density(flows, low, high, np.zeros(len(seeds)), np.zeros(len(seeds)))
-    surprise = [blank.negative_log_likelihood(run, inputs) for run in range(len(seeds))]
-    mean = np.array([s.mean(dtype=np.float64) for s in surprise])
-    deviation = np.array([s.std(ddof=1, dtype=np.float64) for s in surprise])
-    return Density(flows, low, high, mean, deviation)
+def scaled(inputs: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
+    """To [-1, 1] over the demonstrations' range; an input that never varies maps to 0."""
+    span = np.where(high > low, high - low, 1.0)
+    start = np.where(high > low, low, low - 0.5)
+    return (2.0 * (inputs - start) / span - 1.0).astype(np.float32)
 
 
 def normal_surprise(density: Density, inputs: np.ndarray) -> float:
@@ -118,52 +153,6 @@ def normal_surprise(density: Density, inputs: np.ndarray) -> float:
     A flow that has learned enough is no worse; of one input it is exactly that: its couplings
     have nothing to depend on.
     """
-    scaled = _scaled(inputs, density.low, density.high).numpy().astype(np.float64)
-    covariance = np.atleast_2d(np.cov(scaled.T, ddof=0))
+    alike = scaled(inputs, density.low, density.high).astype(np.float64)
+    covariance = np.atleast_2d(np.cov(alike.T, ddof=0))
     return 0.5 * float(np.linalg.slogdet(2.0 * np.pi * np.e * covariance)[1])
-
-
-def _fit(
-    noisy: Callable[[np.random.Generator], torch.Tensor], seed: int, settings: DensitySettings
-) -> zuko.flows.RealNVP:
-    """One run's flow; `noisy` gives the data of an epoch."""
-    torch, rng = _torch(), generator(seed, "density")
-    torch_seed, features = int(rng.integers(2**31)), noisy(rng).shape[1]
-    flow = _build(features, settings.blocks, settings.hidden, torch_seed)
-    optimiser = torch.optim.Adam(flow.parameters(), settings.learning_rate)
-    for _ in range(settings.epochs):
-        data = noisy(rng)
-        order = torch.as_tensor(rng.permutation(len(data)))
-        for batch in data[order].split(settings.batch):
-            loss = -flow().log_prob(batch).mean()
-            optimiser.zero_grad()
-            loss.backward()
-            optimiser.step()
-    return flow
-
-
-def _build(
-    features: int, blocks: int, hidden: Sequence[int], torch_seed: int
-) -> zuko.flows.RealNVP:
-    """A flow whose initial weights derive from the given seed and leave torch's own untouched."""
-    import zuko
-
-    torch = _torch()
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(torch_seed)
-        return zuko.flows.RealNVP(features, transforms=blocks, hidden_features=tuple(hidden))
-
-
-def _scaled(inputs: np.ndarray, low: np.ndarray, high: np.ndarray) -> torch.Tensor:
-    """To [-1, 1] over the demonstrations' range; an input that never varies maps to 0."""
-    span = np.where(high > low, high - low, 1.0)
-    start = np.where(high > low, low, low - 0.5)
-    return _torch().as_tensor((2.0 * (inputs - start) / span - 1.0).astype(np.float32))
-
-
-def _torch():
-    """PyTorch, on one thread: the flows are small, and sums must not depend on the cores."""
-    import torch
-
-    torch.set_num_threads(1)
-    return torch

@@ -8,7 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from icl_core.learning.constrained_rl.procedure import ConstrainedRLSettings
-from icl_core.learning.engine.density import DensitySettings, fit_density
+from icl_core.learning.engine.density import DensitySettings
+from icl_core.learning.engine.density_fit import fit_density
 from icl_core.learning.engine.training import Job
 from icl_core.learning.methods.icl.adjustment import adjust_constraint, should_stop
 from icl_core.learning.methods.icl.policy_step import train_policy
@@ -30,9 +31,10 @@ ITERATED = ["icl_policy", "icl_adjust"]
 ITERATIONS = "loop.iterations"
 SIZES = {
     "quick": {
+        "density": {"epochs": 8},
         "constrained_rl": {"epochs": 200},
-        "adjustment": {"rounds": 10},
-        "loop": {"iterations": 3, "selection_episodes": 100},
+        "adjustment": {"rounds": 5},
+        "loop": {"iterations": 2, "selection_episodes": 100},
     },
     "smoke": {
         "density": {"epochs": 1},

@@ -26,7 +26,7 @@ from icl_core.settings import section, setting
 TITLE = "ICRL"
 PLACE = 2
 SIZES = {
-    "quick": {"iterations": 12},
+    "quick": {"iterations": 8, "on_policy": {"passes": 8}},
     "smoke": {
         "iterations": 2,
         "forward_steps": 400,

@@ -1,0 +1,74 @@
+"""How flows are fitted to the demonstrations, with PyTorch and zuko.
+
+Cells and actions are discrete, and the likelihood of a continuous density on
+discrete points has no bound: a flow fitted to them as they are ends in spikes,
+worse between them than a uniform density. Each epoch therefore sees the inputs
+with fresh uniform noise of the width of one cell (dequantisation).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from icl_core.learning.engine.costs import visited_inputs
+from icl_core.learning.engine.density import Density, DensitySettings, Flow, scaled
+from icl_core.learning.problem import Problem
+from icl_core.randomness import generator
+
+if TYPE_CHECKING:  # torch takes seconds to import: whoever only plans a run must not wait for it
+    import zuko
+
+
+def fit_density(problem: Problem, settings: DensitySettings) -> Density:
+    """Maximise the likelihood of the demonstrated inputs, once per seed (Algorithm 1, line 2)."""
+    world, seeds = problem.world, problem.seeds
+    inputs = visited_inputs(world, problem.demonstrations)
+    low, high = inputs.min(axis=0), inputs.max(axis=0)
+
+    def noisy(rng: np.random.Generator) -> np.ndarray:
+        noise = rng.uniform(-0.5, 0.5, size=inputs.shape) * world.input_resolution
+        return scaled(inputs + noise, low, high)
+
+    flows = [_fit(noisy, seed, settings) for seed in seeds]
+    blank = Density(flows, low, high, np.zeros(len(seeds)), np.zeros(len(seeds)))
+    surprise = [blank.negative_log_likelihood(run, inputs) for run in range(len(seeds))]
+    mean = np.array([s.mean(dtype=np.float64) for s in surprise])
+    deviation = np.array([s.std(ddof=1, dtype=np.float64) for s in surprise])
+    return Density(flows, low, high, mean, deviation)
+
+
+def _fit(
+    noisy: Callable[[np.random.Generator], np.ndarray], seed: int, settings: DensitySettings
+) -> Flow:
+    """One run's flow; `noisy` gives the data of an epoch."""
+    import torch
+
+    torch.set_num_threads(1)  # the flows are small, and sums must not depend on the cores
+    rng = generator(seed, "density")
+    torch_seed, features = int(rng.integers(2**31)), noisy(rng).shape[1]
+    flow = build_flow(features, settings.blocks, settings.hidden, torch_seed)
+    optimiser = torch.optim.Adam(flow.parameters(), settings.learning_rate)
+    for _ in range(settings.epochs):
+        data = torch.as_tensor(noisy(rng))
+        order = torch.as_tensor(rng.permutation(len(data)))
+        for batch in data[order].split(settings.batch):
+            loss = -flow().log_prob(batch).mean()
+            optimiser.zero_grad()
+            loss.backward()
+            optimiser.step()
+    return Flow({name: tensor.numpy() for name, tensor in flow.state_dict().items()})
+
+
+def build_flow(
+    features: int, blocks: int, hidden: Sequence[int], torch_seed: int
+) -> zuko.flows.RealNVP:
+    """A flow whose initial weights derive from the given seed and leave torch's own untouched."""
+    import torch
+    import zuko
+
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(torch_seed)
+        return zuko.flows.RealNVP(features, transforms=blocks, hidden_features=tuple(hidden))
