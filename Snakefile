@@ -20,7 +20,7 @@ wildcard_constraints:
     method=one_of(PLAN.config.methods),
     group=one_of(PLAN.config.groups),
     iteration=r"\d\d",
-    environment=one_of(PLAN.recorded),
+    environment=one_of(PLAN.config.recorded),
     architecture=one_of(PLAN.config.true_fits.architectures),
     figure=one_of(SHOWN.names("figure")),
     table=one_of(SHOWN.names("table")),

@@ -18,7 +18,6 @@ import hashlib
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -53,36 +52,99 @@ class _Module(NamedTuple):
     imports: tuple[tuple[str, tuple[str, ...]], ...]
 
 
-def code_of(script: str | os.PathLike, roots: Roots, modules: Iterable[str] = ()) -> Code:
-    """Digest of `script` and of the modules under `roots` that it imports, directly or not.
+class Sources:
+    """The source under some roots, each file read once: a plan asks for hundreds of digests."""
 
-    `modules` are further ones that it loads by name.
-    """
-    script = Path(script)
-    parts = {script.name: _full(_read(script, "", roots), roots)}
-    for name in closure(script, roots, modules):
-        path = locate(name, roots)
-        assert path is not None
-        module = _read(path, name, roots)
-        if name not in WITHOUT_EFFECT and (module.text or module.imports):
-            parts[_shown(path, name, roots)] = _full(module, roots)
-    total = hashlib.sha256("".join(sorted(parts.values())).encode())
-    return Code(total.hexdigest()[:16], parts)
+    def __init__(self, roots: Roots):
+        self.roots = roots
+        self._places: dict[str, Path | None] = {}
+        self._modules: dict[Path, _Module] = {}
+        self._digests: dict[tuple[str, Path], str] = {}
+
+    def code_of(self, script: str | os.PathLike, modules: Iterable[str] = ()) -> Code:
+        """Digest of `script` and of the modules under the roots that it imports, directly or not.
+
+        `modules` are further ones that it loads by name.
+        """
+        script = Path(script)
+        parts = {script.name: self._full(script, "")}
+        for name in self.closure(script, modules):
+            path = self.locate(name)
+            assert path is not None
+            module = self._read(path, name)
+            if name not in WITHOUT_EFFECT and (module.text or module.imports):
+                parts[self._shown(path, name)] = self._full(path, name)
+        total = hashlib.sha256("".join(sorted(parts.values())).encode())
+        return Code(total.hexdigest()[:16], parts)
+
+    def closure(self, script: str | os.PathLike, modules: Iterable[str] = ()) -> list[str]:
+        """Names of the modules under the roots that running `script` imports, sorted."""
+        found: set[str] = set()
+        waiting = _targets(self._read(Path(script), ""))
+        waiting += [part for module in modules for part in _with_parents(module)]
+        while waiting:
+            name = waiting.pop()
+            if name in found:
+                continue
+            path = self.locate(name)
+            if path is not None:
+                found.add(name)
+                waiting += _targets(self._read(path, name))
+        return sorted(found)
+
+    def locate(self, name: str) -> Path | None:
+        """The file of a module of ours; None for other packages, and for what is no module."""
+        if name not in self._places:
+            self._places[name] = locate(name, self.roots)
+        return self._places[name]
+
+    def _shown(self, path: Path, name: str) -> str:
+        return path.relative_to(self.roots[name.split(".")[0]].parent).as_posix()
+
+    def _full(self, path: Path, name: str) -> str:
+        """With the digest of each imported module in place of its name."""
+        key = ("full", path)
+        if key not in self._digests:
+            module = self._read(path, name)
+            lines = sorted(
+                names + " ".join(self._shallow(target) for target in targets)
+                for names, targets in module.imports
+            )
+            text = MARK.sub(lambda mark: self._shallow(mark[1]), module.text)
+            self._digests[key] = _hash("\n".join([text, *lines]))
+        return self._digests[key]
+
+    def _shallow(self, name: str) -> str:
+        path = self.locate(name)
+        if path is None or name in WITHOUT_EFFECT:
+            return ""
+        key = ("shallow", path)
+        if key not in self._digests:
+            module = self._read(path, name)
+            text = MARK.sub("module", module.text)
+            names = sorted(names for names, _ in module.imports)
+            self._digests[key] = _hash("\n".join([text, *names]))
+        return self._digests[key]
+
+    def _read(self, path: Path, name: str) -> _Module:
+        if path not in self._modules:
+            package = name if path.name == "__init__.py" else name.rpartition(".")[0]
+            tree = ast.parse(path.read_text("utf-8"), filename=str(path))
+            reader = _Reader(package, self.roots)
+            renamed = _Renamer(reader.modules).visit(reader.visit(tree))
+            text = "\n".join(ast.dump(node) for node in renamed.body)
+            self._modules[path] = _Module(text, tuple(reader.imports))
+        return self._modules[path]
+
+
+def code_of(script: str | os.PathLike, roots: Roots, modules: Iterable[str] = ()) -> Code:
+    """The digest of one script."""
+    return Sources(roots).code_of(script, modules)
 
 
 def closure(script: str | os.PathLike, roots: Roots, modules: Iterable[str] = ()) -> list[str]:
-    """Names of the modules under `roots` that running `script` imports, sorted."""
-    found: set[str] = set()
-    waiting = _targets(_read(Path(script), "", roots))
-    waiting += [part for module in modules for part in _with_parents(module)]
-    while waiting:
-        name = waiting.pop()
-        path = locate(name, roots)
-        if path is None or name in found:
-            continue
-        found.add(name)
-        waiting += _targets(_read(path, name, roots))
-    return sorted(found)
+    """What one script imports."""
+    return Sources(roots).closure(script, modules)
 
 
 def locate(name: str, roots: Roots) -> Path | None:
@@ -97,51 +159,12 @@ def locate(name: str, roots: Roots) -> Path | None:
     return None
 
 
-def _shown(path: Path, name: str, roots: Roots) -> str:
-    return path.relative_to(roots[name.split(".")[0]].parent).as_posix()
-
-
 def _targets(module: _Module) -> list[str]:
     return [part for _, names in module.imports for name in names for part in _with_parents(name)]
 
 
-def _full(module: _Module, roots: Roots) -> str:
-    """With the digest of each imported module in place of its name."""
-    lines = sorted(
-        names + " ".join(_shallow(target, roots) for target in targets)
-        for names, targets in module.imports
-    )
-    text = MARK.sub(lambda mark: _shallow(mark[1], roots), module.text)
-    return _hash("\n".join([text, *lines]))
-
-
-def _shallow(name: str, roots: Roots) -> str:
-    path = locate(name, roots)
-    if path is None or name in WITHOUT_EFFECT:
-        return ""
-    module = _read(path, name, roots)
-    text = MARK.sub("module", module.text)
-    return _hash("\n".join([text, *sorted(names for names, _ in module.imports)]))
-
-
 def _hash(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:16]
-
-
-def _read(path: Path, name: str, roots: Roots) -> _Module:
-    status = path.stat()
-    return _parsed(path, name, tuple(sorted(roots.items())), status.st_mtime_ns, status.st_size)
-
-
-@cache
-def _parsed(path: Path, name: str, roots: tuple, _time: int, _size: int) -> _Module:
-    package = name if path.name == "__init__.py" else name.rpartition(".")[0]
-    tree = ast.parse(path.read_text("utf-8"), filename=str(path))
-    reader = _Reader(package, dict(roots))
-    tree = reader.visit(tree)
-    renamed = _Renamer(reader.modules).visit(tree)
-    text = "\n".join(ast.dump(node) for node in renamed.body)
-    return _Module(text, tuple(reader.imports))
 
 
 class _Reader(ast.NodeTransformer):

@@ -54,7 +54,7 @@ def check_demonstrations(config: Configuration) -> None:
 
 def check_recordings(plan: Plan) -> None:
     """Look for the user's own recordings now."""
-    for name in plan.recorded:
+    for name in plan.config.recorded:
         plan.recording_files(_Wildcards(name))
 
 

@@ -93,6 +93,20 @@ class Configuration:
         """All methods that some experiment runs."""
         return sorted({method for one in self.experiments.values() for method in one.methods})
 
+    @property
+    def learned(self) -> list[Experiment]:
+        """The experiments in which some method learns."""
+        return [one for one in self.experiments.values() if one.methods]
+
+    @property
+    def recorded(self) -> list[str]:
+        """The environments that are made from recordings."""
+        return sorted({one.environment for one in self.experiments.values() if one.recorded})
+
+    def experiments_from(self, source: str) -> list[str]:
+        """The experiments whose demonstrations come from `expert`, `recordings` or a `file`."""
+        return [one.name for one in self.experiments.values() if one.source == source]
+
 
 def resolve(config: Mapping) -> Configuration:
     """Check `config`, lay its scale over it and complete its experiments."""

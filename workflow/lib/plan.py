@@ -14,7 +14,7 @@ from typing import Any
 
 from icl_core import discovery, layout
 from icl_core.artifacts import atomic, to_json
-from icl_core.code_digest import Code, Roots, code_of
+from icl_core.code_digest import Code, Sources
 from icl_core.settings import merge, plain
 from workflow.lib import sections
 from workflow.lib.configuration import Configuration, Experiment
@@ -57,21 +57,6 @@ class Plan:
     def benchmark(self, place: str) -> str:
         """Where Snakemake records what a job took."""
         return f"{self.results}/benchmarks/{place}.tsv"
-
-    def experiments_from(self, source: str) -> list[str]:
-        """The experiments whose demonstrations come from `expert`, `recordings` or a `file`."""
-        return [one.name for one in self.config.experiments.values() if one.source == source]
-
-    @cached_property
-    def recorded(self) -> list[str]:
-        """The environments that are made from recordings."""
-        used = {one.environment for one in self.config.experiments.values() if one.recorded}
-        return sorted(used)
-
-    @cached_property
-    def learned(self) -> list[Experiment]:
-        """The experiments in which some method learns."""
-        return [one for one in self.config.experiments.values() if one.methods]
 
     @cached_property
     def methods_of_one_job(self) -> list[str]:
@@ -248,16 +233,16 @@ class Plan:
     # Code
 
     @cached_property
-    def roots(self) -> Roots:
-        """Our packages, and those that bring worlds or methods."""
+    def sources(self) -> Sources:
+        """The source of our packages, and of those that bring worlds or methods."""
         ours = {name: self.root / name for name in ("icl_core", "workflow")}
-        return ours | discovery.packages_that_bring()
+        return Sources(ours | discovery.packages_that_bring())
 
     def code_of(self, script: str, *modules: str) -> str:
         """Digest of a script and of all of ours that it imports; `modules` it loads by name."""
         key = (script, *modules)
         if key not in self._cached:
-            code = code_of(self.root / "workflow/scripts" / script, self.roots, modules)
+            code = self.sources.code_of(self.root / "workflow/scripts" / script, modules)
             self.codes[code.digest] = code
             self._cached[key] = code.digest
         return self._cached[key]

@@ -205,7 +205,7 @@ class Shown:
     @cached_property
     def film(self) -> list[Experiment]:
         """The experiments whose world has a film: HighD."""
-        return [one for one in self.plan.learned if one.environment == "highd"][:1]
+        return [one for one in self.config.learned if one.environment == "highd"][:1]
 
     def film_settings(self, wildcards: Any) -> dict:
         """The world that is filmed."""
@@ -219,7 +219,7 @@ class Shown:
 
     def claim_inputs(self, wildcards: Any) -> list[str]:
         """What the checks read, for those of the claims' experiments that learn something."""
-        known, checks = {one.name: one for one in self.plan.learned}, find_checks()
+        known, checks = {one.name: one for one in self.config.learned}, find_checks()
         return sorted(
             {
                 path
@@ -233,15 +233,15 @@ class Shown:
 
     def claim_settings(self, wildcards: Any) -> dict:
         """What the verdicts depend on besides the inputs."""
-        worlds = {one.name: self._world(one) for one in self.plan.learned}
-        titles = list(self._titles(self.plan.learned).items())
+        worlds = {one.name: self._world(one) for one in self.config.learned}
+        titles = list(self._titles(self.config.learned).items())
         return {"scale": self.config.scale, "worlds": worlds, "methods": titles}
 
     def claims_code(self, wildcards: Any) -> str:
         """Digest of the code that checks the claims."""
         checks = find_checks()
         used = sorted({checks[claim.check].module for claim in self.claims})
-        worlds = self.plan.worlds_code(self.plan.learned)
+        worlds = self.plan.worlds_code(self.config.learned)
         return self.plan.code_of("claims.py", *used, *worlds)
 
     # The page
@@ -255,7 +255,7 @@ class Shown:
         return {
             "scale": self.config.scale,
             "items": words,
-            "titles": worlds | self._titles(self.plan.learned),
+            "titles": worlds | self._titles(self.config.learned),
         }
 
     def page_layout(self) -> list[str]:

@@ -75,7 +75,7 @@ rule replay_recordings:
     benchmark:
         PLAN.benchmark("replay_recordings/{experiment}")
     wildcard_constraints:
-        experiment=one_of(PLAN.experiments_from("recordings")),
+        experiment=one_of(PLAN.config.experiments_from("recordings")),
     conda:
         ENV
     threads: 1
@@ -96,7 +96,7 @@ rule expert:
     benchmark:
         PLAN.benchmark("expert/{experiment}")
     wildcard_constraints:
-        experiment=one_of(PLAN.experiments_from("expert")),
+        experiment=one_of(PLAN.config.experiments_from("expert")),
     conda:
         ENV
     threads: 1
@@ -118,7 +118,7 @@ rule import_demonstrations:
     benchmark:
         PLAN.benchmark("import_demonstrations/{experiment}")
     wildcard_constraints:
-        experiment=one_of(PLAN.experiments_from("file")),
+        experiment=one_of(PLAN.config.experiments_from("file")),
     conda:
         ENV
     threads: 1

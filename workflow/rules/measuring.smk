@@ -50,7 +50,7 @@ rule claims:
         SHOWN.claim_inputs,
         claims=SHOWN.claims_file,
         metrics=rules.collect_metrics.output,
-        scenes=PLAN.scenes(PLAN.learned),
+        scenes=PLAN.scenes(PLAN.config.learned),
     output:
         parquet=PLAN.path("claims"),
         csv=f"{PLAN.results}/claims.csv",

@@ -77,7 +77,7 @@ rule report_page:
         rules.results.input,
         claims=rules.claims.output.parquet,
         layout=SHOWN.page_layout(),
-        scenes=PLAN.scenes(PLAN.learned),
+        scenes=PLAN.scenes(PLAN.config.learned),
     output:
         f"{PLAN.results}/report.html",
     log:
