@@ -20,7 +20,7 @@ import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, fields
-from typing import Any, TypeVar, get_args, get_origin, get_type_hints
+from typing import Any, TypeVar, get_args, get_origin
 
 from icl_core.errors import InputError
 from icl_core.settings_schema import (
@@ -29,6 +29,7 @@ from icl_core.settings_schema import (
     default_of,
     expected,
     found_value,
+    hints_of,
     join,
     meaning,
     options_of,
@@ -87,7 +88,7 @@ def build(kind: type[T], given: Mapping, where: str = "") -> T:
 
 
 def _built(kind: type[T], given: Mapping) -> T:
-    hints = get_type_hints(kind)
+    hints = hints_of(kind)
     values = {}
     for one in fields(kind):  # type: ignore[arg-type]
         if one.name in given:
@@ -113,7 +114,7 @@ def defaults(kind: type) -> dict:
 
 def used(kind: type, given: Mapping) -> dict:
     """Without the sections that a choice beside them leaves unused."""
-    found, hints = dict(given), get_type_hints(kind)
+    found, hints = dict(given), hints_of(kind)
     for one in fields(kind):
         inner = section_type(hints[one.name])
         if inner is not None and one.name in found:
@@ -133,7 +134,7 @@ def check(kind: type, given: object, where: str = "") -> None:
         )
     known = {one.name: one for one in fields(kind)}
     check_keys(given, list(known), where)
-    hints = get_type_hints(kind)
+    hints = hints_of(kind)
     for key, value in given.items():
         inner, place = section_type(hints[key]), join(where, key)
         if inner is not None:

@@ -36,6 +36,16 @@ class Meaning:
     pattern: str = ""  # of a text or of the keys of a mapping
 
 
+_HINTS: dict[type, dict[str, Any]] = {}
+
+
+def hints_of(kind: type) -> dict[str, Any]:
+    """The types of a dataclass's fields; worked out once, for a plan asks thousands of times."""
+    if kind not in _HINTS:
+        _HINTS[kind] = get_type_hints(kind)
+    return _HINTS[kind]
+
+
 def meaning(one: Field) -> Meaning:
     """What a field says of itself."""
     return one.metadata.get(META, Meaning(""))
@@ -137,7 +147,7 @@ def _is_union(kind: Any) -> bool:
 
 def described(kind: type, where: str = "") -> Iterator[tuple[str, str, object, str]]:
     """(key, what is expected, default, meaning) of every setting, sections unfolded."""
-    hints = get_type_hints(kind)
+    hints = hints_of(kind)
     for one in fields(kind):
         inner, place = section_type(hints[one.name]), join(where, one.name)
         if inner is None:
@@ -151,7 +161,7 @@ def described(kind: type, where: str = "") -> Iterator[tuple[str, str, object, s
 
 def json_schema(kind: type) -> dict:
     """The JSON schema of a part of such settings: every key may be left out."""
-    hints, properties = get_type_hints(kind), {}
+    hints, properties = hints_of(kind), {}
     for one in fields(kind):
         inner = section_type(hints[one.name])
         schema = json_schema(inner) if inner else _value_schema(hints[one.name], meaning(one))

@@ -26,7 +26,7 @@ from icl_core.learning.linear_program import evaluate_policy, solve_constrained_
 from icl_core.randomness import generator, generators
 
 GRIDS = ["gridworld-a", "gridworld-b"]
-COUNT, ENOUGH = 20, 18  # problems on each grid, and how many of them must be solved
+COUNT, ENOUGH = 10, 9  # problems on each grid, and how many of them must be solved
 ASKED = 2  # on each grid, of the linear program
 SHARE_OF_RETURN, EXCESS = 0.95, 1.1
 CELLS = np.stack(np.divmod(np.arange(SIZE * SIZE), SIZE), axis=1).astype(np.float32)

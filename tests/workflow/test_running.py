@@ -139,7 +139,7 @@ def test_a_digest_covers_every_module_that_its_job_has_run(finished):
     """So no edit can go unnoticed."""
     results = finished.path / "results/smoke"
     records = sorted(results.rglob("*.modules.json"))
-    assert len(records) > 190
+    assert len(records) > 160
     for path in records:
         record = json.loads(path.read_text())
         covered = json.loads((results / f"code/{record['code']}.json").read_text())
