@@ -44,7 +44,7 @@ def test_settings_are_those_of_the_run_with_the_papers_beside(results, tmp_path)
     assert (beta["ours"], beta["paper"], beta["same"]) == ("30", "30", "yes")
     bound = found["learning.icl.adjustment.max_agent_cost", "gridworld-a"]
     assert (bound["ours"], bound["paper"]) == ("3", "")
-    assert "**200** (paper: 300)" in text
+    assert "**120** (paper: 300)" in text
     assert text.index("soft loss weight") < text.index("not in the paper") < text.index("max_agent")
 
 
