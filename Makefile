@@ -55,7 +55,7 @@ $(READY): requirements.lock pyproject.toml
 	@$(PYTHON) -c "import sys; sys.exit(sys.version_info[:2] != (3, 11) and \
 	'error: expected Python 3.11, found %d.%d; name one with make PYTHON=...' % sys.version_info[:2])"
 	$(VENV)/bin/python -m pip --version > /dev/null 2>&1 || $(PYTHON) -m venv --clear $(VENV)
-	$(VENV)/bin/python -m pip install --quiet --no-compile --disable-pip-version-check -r requirements.lock
+	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check -r requirements.lock
 	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	@touch $@
 
