@@ -62,6 +62,11 @@ def load(shelf: str, name: str) -> ModuleType:
     return importlib.import_module(module_name(shelf, name))
 
 
+def recordings_module(environment: str, part: str) -> str:
+    """The module of an environment's recordings: its reader, simulation, scene or replay."""
+    return f"{_PACKAGE.name}.{RECORDINGS}.{environment}.{part}"
+
+
 def source(module: str) -> Path:
     """The file of a module, found without importing it."""
     parts = module.split(".")

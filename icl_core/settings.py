@@ -34,6 +34,7 @@ from icl_core.settings_schema import (
     meaning,
     options_of,
     plain,
+    reach,
     section_type,
 )
 
@@ -48,6 +49,7 @@ __all__ = [
     "meaning",
     "merge",
     "plain",
+    "reach",
     "section",
     "setting",
     "used",

@@ -156,7 +156,7 @@ def described(kind: type, where: str = "") -> Iterator[tuple[str, str, object, s
         else:
             own = plain(default_of(one))
             for key, what, _, about_ in described(inner, place):
-                yield key, what, _reach(own, key.removeprefix(f"{place}.")), about_
+                yield key, what, reach(own, key.removeprefix(f"{place}.")), about_
 
 
 def json_schema(kind: type) -> dict:
@@ -197,7 +197,8 @@ def _option_schema(option: Any, bounds: Meaning) -> dict:
     return schema | ({"enum": chosen} if chosen and option in (int, float, str) else {})
 
 
-def _reach(nested: Mapping, key: str) -> object:
+def reach(nested: Mapping, key: str) -> Any:
+    """A section or setting by its keys: "learning.icl.density"."""
     value: Any = nested
     for part in key.split("."):
         value = value[part]

@@ -20,7 +20,7 @@ from icl_core.layout import groups_of
 from icl_core.learning.experts import ExpertSettings
 from icl_core.learning.true_fit import TrueFitsSettings
 from icl_core.measuring.rollouts import MeasuringSettings
-from icl_core.settings import build, defaults, merge, plain, used
+from icl_core.settings import build, defaults, merge, plain, reach, used
 from icl_core.showing.item import ShowingSettings
 from workflow.lib import sections
 from workflow.lib.sections import SECTIONS, Run
@@ -60,21 +60,11 @@ class Experiment:
     def iterations(self, method: str) -> int:
         """How many iterations a method goes through at most; 0 for methods without."""
         key = getattr(sections.method(method), "ITERATIONS", None)
-        value: Any = self.learning.get(method, {})
-        for part in (key or "").split(".") if key else []:
-            value = value[part]
-        return value if key and value else 0
+        return reach(self.learning[method], key) if key and method in self.learning else 0
 
     def setting(self, path: str) -> Any:
         """A section or setting by its keys: "learning.icl.density"."""
-        value: Any = {
-            "demonstrations": self.demonstrations,
-            "learning": self.learning,
-            "measuring": self.measuring,
-        }
-        for key in path.split("."):
-            value = value[key]
-        return value
+        return reach({name: getattr(self, name) for name in SECTIONS}, path)
 
 
 @dataclass(frozen=True)

@@ -271,7 +271,7 @@ class Plan:
             if part == "method":
                 found.append(discovery.module_name(discovery.METHODS, wildcards.method))
             else:
-                found.append(f"icl_core.{discovery.RECORDINGS}.{environment}.{part}")
+                found.append(discovery.recordings_module(environment, part))
         return found
 
     def code_of_method(self, method: str, experiment: str) -> str:

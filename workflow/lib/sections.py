@@ -104,7 +104,7 @@ def names_of(kind: type) -> list[str]:
 
 def recordings(environment: str, part: str) -> Any:
     """A module of the recordings of an environment: its reader, simulation, ..."""
-    return importlib.import_module(f"icl_core.{discovery.RECORDINGS}.{environment}.{part}")
+    return importlib.import_module(discovery.recordings_module(environment, part))
 
 
 def method(name: str) -> Any:
@@ -171,7 +171,7 @@ def check_variant(given: object, where: str) -> None:
 def _check_parts(own: Mapping, where: str) -> None:
     for position, name in enumerate(own.get("methods", [])):
         _known(discovery.METHODS, name, f"{where}.methods.{position}")
-    for key in ("demonstrations", "learning", "measuring"):
+    for key in SECTIONS:
         if key in own:
             CHECKS[key](own[key], join(where, key))
     if "world" in own and "environment" in own:

@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from icl_core.artifacts import atomic, make_provenance, to_json
-from icl_core.discovery import RECORDINGS
+from icl_core.discovery import recordings_module
 from icl_core.environments import make_world
 from icl_core.environments.world import World
 from icl_core.errors import InputError
 from icl_core.progress import Progress
-from icl_core.settings import build
+from icl_core.settings import build, reach
 
 T = TypeVar("T")
 
@@ -44,10 +44,7 @@ class Stage:
 
     def section(self, path: str) -> Any:
         """A section of the configuration, by its keys: "learning.icl.density"."""
-        value: Any = self.settings
-        for key in path.split("."):
-            value = value[key]
-        return value
+        return reach(self.settings, path)
 
     def build(self, settings: type[T], path: str) -> T:
         """The settings of a section."""
@@ -59,8 +56,7 @@ class Stage:
 
     def recordings(self, part: str) -> Any:
         """A module of the recordings of this environment: reader, simulation, scene, replay."""
-        environment = self.settings["environment"]
-        return importlib.import_module(f"icl_core.{RECORDINGS}.{environment}.{part}")
+        return importlib.import_module(recordings_module(self.settings["environment"], part))
 
     def progress(self, total: int = 0) -> Progress:
         """Progress of this job, named by its rule and wildcards."""

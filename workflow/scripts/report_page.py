@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from icl_core.layout import find
-from icl_core.showing.item import find_item
+from icl_core.showing.item import read_items
 from icl_core.showing.page.make import is_simulated, make_page
 from workflow.lib.stage import Stage, run
 
@@ -11,10 +11,11 @@ from workflow.lib.stage import Stage, run
 def main(stage: Stage) -> None:
     """Make the page of what the workflow has made."""
     scenes = find(stage.input.scenes, "scene")
+    items = {item.name: item for item in read_items()}
     make_page(
         stage.output[0],
         stage.settings["scale"],
-        [find_item(name) for name, *_ in stage.settings["items"]],
+        [items[name] for name, *_ in stage.settings["items"]],
         results_folder=Path(stage.output[0]).parent,
         titles=stage.settings["titles"],
         simulated=[one.fields["environment"] for one in scenes if is_simulated(one.path)],
