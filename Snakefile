@@ -1,7 +1,7 @@
 """Inverse constraint learning: every table and figure, from environments to the report.
 
 snakemake --cores 8 all                         the paper
-snakemake --cores 2 all --config scale=quick    the same, in 20 minutes
+snakemake --cores 2 all --config scale=quick    the same, in about 10 minutes
 """
 
 from snakemake.utils import min_version
@@ -42,6 +42,7 @@ localrules:
 onstart:
     PLAN.write_codes()
     lift_rate_limit(workflow)
+    write_jobs(workflow)
 
 
 rule all:

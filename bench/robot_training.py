@@ -5,13 +5,13 @@
 An epoch of PPO-Lagrange at paper scale, rollout, costs, updates and log, for stacks of several
 sizes. CPU seconds of this process, in turn with `mj_step` in a loop. The bar is 70 % of bare.
 From the times of the stacks follows how long an epoch of five seeds takes on some cores, one job
-a core, if jobs do not slow each other down.
+a core, if jobs do not slow each other down. `make bench` takes one line from here.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 os.environ["OMP_NUM_THREADS"] = "1"  # read when NumPy is imported
@@ -39,16 +39,11 @@ REPEATS = 5
 
 def main() -> None:
     """Print the tables of both robots."""
-    experiments = read_configuration(Path(__file__).resolve().parent.parent, "paper").experiments
     for robot in (AntConstrained, HalfCheetahConstrained):
-        learning = experiments[robot.name].learning["icl"]["constrained_rl"]
-        settings = build(ConstrainedRLSettings, learning).lagrangian
-        steps = settings.on_policy.steps
-        jobs = [training(robot(), settings, stack) for stack in STACKS]
-        base, *each = in_turn(REPEATS, bare(robot), *jobs)
-        print(f"\n{robot.title}, steps/s of whole epochs")
-        print(table([row(n, seconds, base) for n, seconds in zip(STACKS, each, strict=True)]))
-        epochs = {n: n * steps * seconds for n, seconds in zip(STACKS, each, strict=True)}
+        base, each = timed(robot, STACKS)
+        print()
+        print(table([line(robot, n, seconds, base) for n, seconds in each.items()]))
+        epochs = {n: n * settings_of(robot).on_policy.steps * each[n] for n in STACKS}
         for cores, splits in SPLITS.items():
             seconds = ", ".join(
                 f"{'+'.join(map(str, s))}: {clock(s, epochs, cores):.2f}" for s in splits
@@ -56,10 +51,34 @@ def main() -> None:
             print(f"An epoch of five seeds on {cores} cores, seconds by stacks: {seconds}")
 
 
-def row(stack: int, seconds: float, base: float) -> Row:
+def rows() -> list[Row]:
+    """What `make bench` prints: the fastest robot, of which learning has the largest share."""
+    stack = max(STACKS)
+    base, each = timed(HalfCheetahConstrained, (stack,))
+    return [line(HalfCheetahConstrained, stack, each[stack], base)]
+
+
+def timed(robot: type[Robot], stacks: Sequence[int]) -> tuple[float, dict[int, float]]:
+    """CPU seconds of a step: of the bare simulation, and of whole epochs by stacked seeds."""
+    settings = settings_of(robot)
+    jobs = [training(robot(), settings, stack) for stack in stacks]
+    base, *each = in_turn(REPEATS, bare(robot), *jobs)
+    return base, dict(zip(stacks, each, strict=True))
+
+
+def settings_of(robot: type[Robot]) -> LagrangianSettings:
+    """Those of ICL at paper scale."""
+    experiments = read_configuration(Path(__file__).resolve().parent.parent, "paper").experiments
+    learning = experiments[robot.name].learning["icl"]["constrained_rl"]
+    return build(ConstrainedRLSettings, learning).lagrangian
+
+
+def line(robot: type[Robot], stack: int, seconds: float, base: float) -> Row:
     """A line of the table."""
-    what = f"{stack} stacked seed{'s' if stack > 1 else ''}"
-    return speed_row(what, seconds, base, BAR if stack == max(STACKS) else None)
+    count = f"{stack} stacked seeds" if stack > 1 else "1 seed"
+    what = f"PPO-Lagrange on {robot.title.partition('-')[0]}, {count}, makes"
+    bar = BAR if stack == max(STACKS) else None
+    return speed_row(what, seconds, base, "of MuJoCo alone", bar)
 
 
 def training(world: Robot, settings: LagrangianSettings, stack: int) -> Callable[[], float]:

@@ -61,7 +61,7 @@ def rows(robot: type[Robot]) -> list[Row]:
     lines = []
     for what, each in seconds.items():
         judged = what.startswith("World.step") and int(what.split()[-1]) >= 20
-        lines.append(speed_row(what, each, base, BAR if judged else None))
+        lines.append(speed_row(what, each, base, "of bare mj_step", BAR if judged else None))
     return lines
 
 
@@ -111,6 +111,7 @@ def theirs(robot: type[Robot]) -> Callable[[], float]:
         import imageio  # noqa: F401 (imported there for videos only)
     except ImportError:
         sys.modules["imageio"] = types.ModuleType("imageio")
+    mujoco.set_mju_user_warning(lambda text: None)  # or it leaves a MUJOCO_LOG.TXT here
     env = gymnasium.make(GYMNASIUM[robot.name]).unwrapped
     first, last = env.model.nq, env.model.nq + env.model.nv
 

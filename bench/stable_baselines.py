@@ -1,7 +1,7 @@
-"""PPO on CartPole: our stack against stable-baselines3, at equal settings.
+"""PPO on CartPole: our stack against Stable-Baselines3, at equal settings.
 
 Both roll out 20 environments and make 0.16 updates of batch 64 per collected step
-(10 passes over 2,000 steps are 320). stable-baselines3 cuts its rollouts at 100
+(10 passes over 2,000 steps are 320). Stable-Baselines3 cuts its rollouts at 100
 steps; our learner rolls out complete episodes, so its updates of each epoch are set
 to keep the same number per step that it really took.
 """
@@ -16,7 +16,7 @@ import gymnasium
 from stable_baselines3 import PPO
 from stable_baselines3.common.vec_env import DummyVecEnv
 
-from bench.timing import Row, in_turn
+from bench.timing import Row, in_turn, speed_row
 from icl_core.environments import make_world
 from icl_core.learning.constrained_rl.penalty import PenaltyLearner, PenaltySettings
 from icl_core.learning.engine.costs import no_constraint
@@ -31,26 +31,22 @@ BAR = 8.0
 
 
 def rows(theirs: Callable[[], float]) -> list[Row]:
-    """Stacks of one and of five seeds against `theirs`, a turn of stable-baselines3."""
+    """Stacks of one and of five seeds against `theirs`, a turn of Stable-Baselines3."""
     return [row([1], theirs), row([1, 2, 3, 4, 5], theirs)]
 
 
 def row(seeds: list[int], theirs: Callable[[], float]) -> Row:
-    """Steps of all seeds of the stack per second; stable-baselines3 trains seeds one by one."""
+    """Steps of all seeds of the stack per second; Stable-Baselines3 trains seeds one by one."""
     ours = OurPPO(seeds)
     while ours.epochs < WARM_UP:
         ours.epoch()
     before = ours.steps, ours.updates
     mine, baseline = in_turn(7, ours.turn, theirs)
     made = (ours.updates - before[1]) / (ours.steps - before[0])
-    return Row(
-        f"PPO on CartPole, stack of {len(seeds)}, {made:.2f} updates per step",
-        f"{1 / mine:,.0f} steps/s",
-        f"{1 / baseline:,.0f} steps/s, SB3, {UPDATES_PER_STEP:.2f}",
-        f"{baseline / mine:.1f}x",
-        f"{BAR:g}x",
-        baseline / mine >= BAR,
-    )
+    assert abs(made / UPDATES_PER_STEP - 1) < 0.05, f"unequal settings: {made:.3f} updates a step"
+    count = "1 seed" if len(seeds) == 1 else f"{len(seeds)} stacked seeds"
+    what = f"PPO on CartPole, {count}, makes"
+    return speed_row(what, mine, baseline, "of Stable-Baselines3", BAR)
 
 
 class OurPPO:
@@ -84,7 +80,7 @@ class OurPPO:
 
 
 def their_turn():
-    """2,000 steps of stable-baselines3 and the learning from them."""
+    """2,000 steps of Stable-Baselines3 and the learning from them."""
     environments = DummyVecEnv([lambda: gymnasium.make("CartPole-v1")] * ENVIRONMENTS)
     settings = dict(n_steps=STEPS, batch_size=BATCH, n_epochs=PASSES, device="cpu", seed=1)
     with warnings.catch_warnings():

@@ -8,6 +8,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
+HEAD = {  # of each column, and where its texts stand
+    "what": str.ljust,
+    "ours": str.rjust,
+    "reference": str.ljust,
+    "times as fast": str.rjust,
+    "at least": str.rjust,
+    "met": str.ljust,
+}
+
 
 @dataclass(frozen=True)
 class Row:
@@ -16,25 +25,32 @@ class Row:
     what: str
     ours: str
     reference: str
-    ratio: str
-    bar: str
-    met: bool
+    ratio: float  # how many times as fast as the reference we are
+    bar: float | None = None  # what the ratio should be at least
 
     def cells(self) -> tuple[str, ...]:
         """The columns' texts."""
-        return *self.texts(), "yes" if self.met else "NO"
+        texts = self.what, self.ours, self.reference, f"{self.ratio:.2f}"
+        if self.bar is None:
+            return *texts, "", ""
+        return *texts, f"{self.bar:g}", "yes" if self.ratio >= self.bar else "NO"
 
-    def texts(self) -> tuple[str, ...]:
-        """All columns but the verdict."""
-        return self.what, self.ours, self.reference, self.ratio, self.bar
+
+def time_row(what: str, seconds: float, base: float, whose: str, bar: float | None = None) -> Row:
+    """Seconds beside those of a reference; `whose` they are."""
+    return Row(what, duration(seconds), f"{duration(base)} {whose}", base / seconds, bar)
 
 
-def speed_row(what: str, seconds: float, base: float, bar: float | None = None) -> Row:
+def speed_row(what: str, seconds: float, base: float, whose: str, bar: float | None = None) -> Row:
     """Steps per second beside those of a reference, given the seconds that a step takes of each."""
-    ratio = base / seconds
-    wanted = "" if bar is None else f"{bar:.2f}x"
-    met = bar is None or ratio >= bar
-    return Row(what, f"{1 / seconds:,.0f}", f"{1 / base:,.0f}", f"{ratio:.2f}x", wanted, met)
+    ours, theirs = (f"{1 / each:,.0f} steps/s" for each in (seconds, base))
+    return Row(what, ours, f"{theirs} {whose}", base / seconds, bar)
+
+
+def duration(seconds: float) -> str:
+    """Three digits and a unit."""
+    unit, size = ("s", 1.0) if seconds >= 1 else ("ms", 1e-3) if seconds >= 1e-3 else ("us", 1e-6)
+    return f"{seconds / size:.3g} {unit}"
 
 
 def in_turn(repeats: int, *jobs: Callable[[], float]) -> list[float]:
@@ -56,10 +72,12 @@ def cpu_seconds(job: Callable[[], float]) -> float:
 
 def table(rows: list[Row]) -> str:
     """The rows as aligned text."""
-    cells = [("what", "ours", "reference", "ratio", "bar", "met"), *(row.cells() for row in rows)]
+    cells = [tuple(HEAD), *(row.cells() for row in rows)]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     lines = [
-        "  ".join(text.ljust(width) for text, width in zip(line, widths, strict=True)).rstrip()
+        "  ".join(
+            put(*each) for put, *each in zip(HEAD.values(), line, widths, strict=True)
+        ).rstrip()
         for line in cells
     ]
     lines.insert(1, "-" * max(map(len, lines)))

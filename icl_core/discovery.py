@@ -135,9 +135,15 @@ def _assigned(node: ast.stmt) -> str | None:
 def _own(shelf: str) -> dict[str, str]:
     """Modules by name, of this package."""
     folder = _PACKAGE.joinpath(*shelf.split("."))
-    base = f"{_PACKAGE.name}.{shelf}"
+    if not folder.is_dir():
+        return {}
+    return _listed(folder, folder.stat().st_mtime_ns, f"{_PACKAGE.name}.{shelf}")
+
+
+@cache
+def _listed(folder: Path, _time: int, base: str) -> dict[str, str]:
     found = {}
-    for path in sorted(folder.iterdir()) if folder.is_dir() else []:
+    for path in sorted(folder.iterdir()):
         if path.suffix == ".py" and not path.stem.startswith("_"):
             found[path.stem.replace("_", "-")] = f"{base}.{path.stem}"
         elif (path / f"{_WHOLE}.py").is_file():

@@ -20,6 +20,7 @@ class Progress:
     def __init__(self, log_path: str | os.PathLike | None, title: str, total: int):
         self.title = title
         self.total = total
+        self.numbers: dict[str, float] = {}  # what was said last
         self._log_path = Path(log_path) if log_path else None
         self._started = time.monotonic()
         self._last = float("-inf")
@@ -31,6 +32,7 @@ class Progress:
 
     def update(self, epoch: int, **numbers: float) -> None:
         """Say that `epoch` epochs are done; at most every 5 s, and always at the end."""
+        self.numbers = numbers
         now = time.monotonic()
         if now - self._last < INTERVAL and epoch < self.total:
             return

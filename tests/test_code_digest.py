@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from icl_core.code_digest import closure, code_of
+from icl_core.code_digest import Sources, closure, code_of
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -272,7 +272,42 @@ def test_the_parts_say_which_files_the_digest_is_made_of(tree):
     edit(tree / "icl_core/learning/sizes.py", "64", "65")
     after = code_of(tree / "script.py", roots(tree)).parts
     changed = {Path(name).name for name in after if after[name] != code.parts[name]}
-    assert changed == {"sizes.py", "layers.py"}  # the file, and who names it
+    assert changed == {"sizes.py"}  # not who imports it: nobody has edited that
+
+
+def test_what_was_read_is_kept_and_an_edit_is_seen(tree, monkeypatch):
+    cache, script = tree / "modules.json", tree / "script.py"
+
+    def digest(kept=True):
+        sources = Sources(roots(tree), cache if kept else None)
+        found = sources.code_of(script).digest
+        if kept:
+            sources._cache.save()
+        return found
+
+    first = digest()
+    assert first == digest(kept=False)
+    with monkeypatch.context() as nothing_is_parsed:
+        nothing_is_parsed.setattr("icl_core.code_digest.parsed", None)
+        assert digest() == first
+    edit(tree / "icl_core/learning/sizes.py", "64", "65")
+    assert digest() == digest(kept=False) != first
+    cache.write_text("{broken")
+    assert digest() == digest(kept=False)
+
+
+def test_a_name_that_becomes_a_module_is_seen_by_who_kept_the_old(tree):
+    """`from a import b` is another import once there is a file a/b.py, in an unedited source."""
+    cache, script = tree / "modules.json", tree / "script.py"
+    learning = tree / "icl_core/learning"
+    (learning / "__init__.py").write_text("late = 1\n")
+    script.write_text("from icl_core.learning import late\n")
+    before = Sources(roots(tree), cache)
+    digest = before.code_of(script).digest
+    before._cache.save()
+    (learning / "late.py").write_text("x = 1\n")
+    after = Sources(roots(tree), cache).code_of(script).digest
+    assert after == Sources(roots(tree)).code_of(script).digest != digest
 
 
 # ------------------------------------------------------------------ the package itself

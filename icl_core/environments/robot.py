@@ -11,7 +11,8 @@ from abc import abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cached_property
-from importlib.resources import as_file, files
+from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -142,8 +143,11 @@ def load_model(model_file: str) -> mujoco.MjModel:
     """A model that comes with Gymnasium, e.g. "ant.xml"."""
     import mujoco
 
-    # By its place in the package: `gymnasium.envs.mujoco` itself wants imageio to be imported.
-    with as_file(files("gymnasium") / "envs/mujoco/assets" / model_file) as path, _warnings():
+    # By its place: to import Gymnasium takes 0.2 s, and `gymnasium.envs.mujoco` wants imageio.
+    gymnasium = find_spec("gymnasium")
+    assert gymnasium is not None and gymnasium.origin is not None
+    path = Path(gymnasium.origin).parent / "envs/mujoco/assets" / model_file
+    with _warnings():
         model = mujoco.MjModel.from_xml_path(str(path))
     # A robot is one island of constraints: looking for others takes a tenth of Ant's time and
     # changes no bit of the result.

@@ -69,6 +69,13 @@ def run_metrics(run: Run, expert: np.ndarray, learned: Learned) -> pa.Table:
     return concatenate(parts)
 
 
+def reported_means(metrics: pa.Table) -> dict[str, float]:
+    """The mean over seeds of each reported metric of a run."""
+    rows = metrics.filter(metrics["reported"]).group_by("metric").aggregate([("value", "mean")])
+    found = dict(zip(rows["metric"].to_pylist(), rows["value_mean"].to_pylist(), strict=True))
+    return {metric.upper(): found[metric] for metric in (CMSE, NAD) if metric in found}
+
+
 def constraint_error(world: World, values_on_grid: npt.ArrayLike) -> np.ndarray:
     """CMSE: mean squared difference to the true constraint over the grid's nodes.
 

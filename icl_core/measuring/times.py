@@ -1,9 +1,8 @@
-"""How long a method's training took, from the benchmark records of its jobs."""
+"""How long a method's training took, from what its jobs recorded."""
 
 from __future__ import annotations
 
 import csv
-from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -34,21 +33,21 @@ def training_time(results: Results, experiment: str, method: str) -> Time | None
     if not found:
         return None
     groups = {one.fields["group"] for one in found}
-    all_of_them = [record for one in found for record in records(one.path)]
-    cpu = sum(map(cpu_seconds, all_of_them))
-    wall = sum(float(record["s"]) for record in all_of_them)
-    return Time(cpu, wall, sum(len(seeds_of(group)) for group in groups))
+    taken = [read_record(one.path) for one in found]
+    seeds = sum(len(seeds_of(group)) for group in groups)
+    return Time(sum(one.cpu for one in taken), sum(one.wall for one in taken), seeds)
 
 
-def records(path: Path) -> list[dict[str, str]]:
-    """The rows of a benchmark file, by column."""
+class Record(NamedTuple):
+    """What a job took, in seconds, and what it had to say in the end."""
+
+    cpu: float
+    wall: float
+    numbers: str
+
+
+def read_record(path: Path) -> Record:
+    """The record of a job."""
     with path.open(newline="") as file:
-        return list(csv.DictReader(file, delimiter="\t"))
-
-
-def cpu_seconds(record: Mapping[str, str]) -> float:
-    """CPU time of a job; the wall time of one that ended before Snakemake first looked."""
-    try:
-        return float(record["cpu_time"]) or float(record["s"])
-    except ValueError:
-        return float(record["s"])
+        row = next(csv.DictReader(file, delimiter="\t"))
+    return Record(float(row["cpu_time"]), float(row["s"]), row.get("numbers", ""))

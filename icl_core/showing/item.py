@@ -99,8 +99,12 @@ class Item:
     @property
     def outputs(self) -> tuple[str, ...]:
         """Paths under results/{scale}/."""
-        endings = ("svg", "png") if self.kind == "figure" else ("csv", "md")
-        return tuple(f"{self.kind}s/{self.name}.{ending}" for ending in endings)
+        return tuple(f"{self.kind}s/{self.name}.{ending}" for ending in self.endings)
+
+    @property
+    def endings(self) -> tuple[str, str]:
+        """The formats that it comes in."""
+        return ("svg", "png") if self.kind == "figure" else ("csv", "md")
 
     @property
     def provenance(self) -> str:

@@ -51,12 +51,26 @@ def save_figure(figure: Figure, *paths: str | os.PathLike, dpi: float = 300) -> 
 
     No date, no program name and no hash goes into the file: the bytes depend only on the picture.
     """
+    settle(figure)
     for path in map(Path, paths):
         metadata = {"Date": None, "Creator": None} if path.suffix == ".svg" else {"Software": None}
         with atomic(path) as temporary:
             figure.savefig(temporary, metadata=metadata, dpi=dpi)
             if path.suffix == ".svg":
                 temporary.write_text(numbered_ids(temporary.read_text("utf-8")), encoding="utf-8")
+
+
+def settle(figure: Figure) -> None:
+    """Lay a figure out for good.
+
+    The layout leaves room for titles that have been drawn once. Later drawings keep it: to find it
+    anew for every format takes longer than to draw.
+    """
+    figure.draw_without_rendering()
+    engine = figure.get_layout_engine()
+    if engine is not None:
+        engine.execute(figure)
+        figure.set_layout_engine("none")
 
 
 def numbered_ids(svg: str) -> str:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import matplotlib
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.cm import ScalarMappable
-from matplotlib.figure import Figure
-from matplotlib.typing import RcKeyType
+
+if TYPE_CHECKING:  # colours and sizes are also had without drawing
+    from matplotlib.axes import Axes
+    from matplotlib.cm import ScalarMappable
+    from matplotlib.figure import Figure
+    from matplotlib.typing import RcKeyType
 
 COLUMN, PAGE = 3.25, 6.75  # inches: one column, and the width of the text
 
@@ -62,6 +63,8 @@ RC: dict[RcKeyType, Any] = {
 @contextmanager
 def publication_style() -> Iterator[None]:
     """Draw and save inside this block."""
+    import matplotlib
+
     with matplotlib.rc_context():
         matplotlib.rcdefaults()  # nothing of the user's own matplotlibrc
         matplotlib.rcParams.update(RC)
@@ -70,6 +73,8 @@ def publication_style() -> Iterator[None]:
 
 def panels(columns: int, height: float, rows: int = 1, **sharing) -> tuple[Figure, np.ndarray]:
     """A figure and its (rows, columns) axes; one column wide up to two panels, else a page."""
+    from matplotlib.figure import Figure
+
     width = COLUMN if columns <= 2 else PAGE
     figure = Figure(figsize=(width, height))
     return figure, figure.subplots(rows, columns, squeeze=False, **sharing)

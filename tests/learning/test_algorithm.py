@@ -107,7 +107,7 @@ class Files(list):
 def run_script(name, settings, output, iteration=1, **given):
     """A script of the workflow in this folder, as a job runs it."""
     job = SimpleNamespace(
-        input=Files(demonstrations="demonstrations.parquet", **given),
+        input=Files(demonstrations="demonstrations.parquet", original=[], **given),
         output=Files(**output),
         wildcards=SimpleNamespace(iteration=str(iteration)),
         params=SimpleNamespace(settings=settings, code="x"),

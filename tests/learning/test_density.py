@@ -7,7 +7,7 @@ import torch
 from icl_core.demonstrations.trajectories import Trajectories
 from icl_core.environments import make_world
 from icl_core.learning.engine.density import Density, DensitySettings, Flow, normal_surprise
-from icl_core.learning.engine.density_fit import build_flow, fit_density
+from icl_core.learning.engine.density_fit import adam_of, build_flow, fit_density
 from icl_core.learning.problem import Problem
 
 FAST = DensitySettings(epochs=6)
@@ -182,3 +182,24 @@ def test_numpy_evaluates_a_flow_as_zuko_does(features, blocks, hidden):
     ours = Flow(state).negative_log_likelihood(points)
     np.testing.assert_allclose(ours, zuko, rtol=1e-5, atol=1e-5)
     assert ours.dtype == np.float32
+
+
+def test_a_step_of_adam_is_that_of_torchs_class():
+    data = torch.linspace(-1, 1, 60).reshape(20, 3)
+
+    def network():
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(0)
+            layers = torch.nn.Linear(3, 8), torch.nn.Tanh(), torch.nn.Linear(8, 1)
+        return torch.nn.Sequential(*layers)
+
+    ours, theirs = network(), network()
+    step = adam_of(list(ours.parameters()), 1e-2)
+    optimiser = torch.optim.Adam(theirs.parameters(), 1e-2)
+    for _ in range(30):
+        step(ours(data).square().mean())
+        optimiser.zero_grad()
+        theirs(data).square().mean().backward()
+        optimiser.step()
+    pairs = zip(ours.parameters(), theirs.parameters(), strict=True)
+    assert all(torch.equal(a, b) for a, b in pairs)

@@ -100,6 +100,19 @@ def test_a_run_is_the_same_alone_and_in_a_stack(name, options):
             np.testing.assert_array_equal(whole[:size], some)
 
 
+@pytest.mark.parametrize(("name", "options"), WORLDS)
+def test_episodes_that_are_not_wanted_have_no_steps_and_change_nothing(name, options):
+    world, seeds, played = short_world(name, **options), [1, 2, 3], [2, 0, 4]
+    policies = some_policies(world, generators(seeds, "policy"), (64, 64))
+    everyone = roll_out(world, policies, generators(seeds, "rollout"), 4)
+    some = roll_out(world, policies, generators(seeds, "rollout"), 4, played)
+    for run, n in enumerate(played):
+        for whole, part in zip(everyone.parts(), some.parts(), strict=True):
+            assert part.dtype == whole.dtype
+            np.testing.assert_array_equal(part[run, :n], whole[run, :n])
+            assert not part[run, n:].any()
+
+
 @settings(max_examples=40, deadline=None)
 @given(
     st.lists(st.floats(-5, 5), min_size=1, max_size=12),

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from icl_core.environments import make_world
 from icl_core.layout import groups_of, path
 from icl_core.measuring.results import Results
-from icl_core.measuring.times import Time, cpu_seconds, records, training_time
+from icl_core.measuring.times import Record, Time, read_record, training_time
 
 WORLDS = {"gridworld-a": make_world("gridworld-a")}
 ICL = {"experiment": "gridworld-a", "method": "icl"}
@@ -62,10 +62,10 @@ def test_other_experiments_and_methods_are_left_out(tmp_path):
     assert training_time(results, "gridworld-a", "gail-constraint") is None
 
 
-@pytest.mark.parametrize(("cpu", "seconds"), [("3.5", 3.5), ("0.00", 4.0), ("NA", 4.0), ("-", 4.0)])
-def test_a_job_that_ended_at_once_counts_by_the_clock(tmp_path, cpu, seconds):
-    """Snakemake writes no CPU time where it never got to look."""
-    write_time(tmp_path, "job_time", cpu=cpu, rule="learn", group="1-5", **ICL)
-    (file,) = tmp_path.rglob("*.tsv")
-    (record,) = records(file)
-    assert cpu_seconds(record) == seconds
+def test_a_record_of_snakemake_is_read_as_one_of_ours(tmp_path):
+    """Runs from before jobs recorded their own times are still shown."""
+    ours, theirs = tmp_path / "ours.tsv", tmp_path / "theirs.tsv"
+    ours.write_text("s\tcpu_time\tnumbers\n4.0\t3.5\tNAD 1.2\n")
+    theirs.write_text("s\th:m:s\tmax_rss\tcpu_time\n4.0\t0:00:04\t99.1\t3.5\n")
+    assert read_record(ours) == Record(3.5, 4.0, "NAD 1.2")
+    assert read_record(theirs) == Record(3.5, 4.0, "")

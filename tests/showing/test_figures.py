@@ -255,6 +255,12 @@ def test_order_of_methods_and_their_titles():
 
 def test_a_failed_write_leaves_nothing(tmp_path):
     class Broken:
+        def draw_without_rendering(self):
+            pass
+
+        def get_layout_engine(self):
+            return None
+
         def savefig(self, path, **_):
             path.write_text("half")
             raise RuntimeError("disk full")

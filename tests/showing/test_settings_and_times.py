@@ -131,15 +131,15 @@ def test_times_are_sums_over_jobs_per_seed(results, tmp_path):
     assert "| Gridworld (A) | ICL | 48.0 s | 1 h 16 min | 95 |" in text
 
 
-def test_a_job_too_short_to_be_looked_at_counts_its_wall_time_for_any_method(tmp_path):
+def test_the_times_of_a_method_of_ones_own(tmp_path):
     world = world_of(EXPERIMENTS["gridworld-a"])
     job = {"experiment": "gridworld-a", "method": "mine", "group": "3-4"}
     file = tmp_path / path("job_time", rule="learn", **job)
     file.parent.mkdir(parents=True)
-    file.write_text("s\th:m:s\tcpu_time\n3.0\t0:00:03\tNA\n")
+    file.write_text("s\tcpu_time\tnumbers\n4.0\t3.0\t\n")
     run = Results("quick", {"gridworld-a": world}, (str(file),), {**TITLES, "mine": "My method"})
     table = times_and_bounds.training_times_table(run, ("gridworld-a",))
-    assert [row[:5] for row in table.rows] == [("gridworld-a", "mine", 2, 1.5, 1.5)]
+    assert [row[:5] for row in table.rows] == [("gridworld-a", "mine", 2, 1.5, 2.0)]
     assert "| Gridworld (A) | My method | 1.5 s | - | - |" in table.markdown
 
 

@@ -92,6 +92,14 @@ class Checkout:
         after_all = ("claims", "report_page", "all")
         return {rule: count for rule, count in jobs.items() if rule not in after_all}
 
+    def planned_records(self, scale: str = "smoke") -> list[str]:
+        """Where the jobs that would run now record what they take."""
+        done = self.snakemake("--dry-run", "all", scale=scale)
+        assert done.returncode == 0, done.stdout + done.stderr
+        outputs = re.findall(r"^    output: (.+)$", done.stdout + done.stderr, re.MULTILINE)
+        files = [file for line in outputs for file in line.split(", ")]
+        return [file for file in files if "/benchmarks/" in file]
+
     def edit(self, file: str, old: str, new: str) -> None:
         """Replace text in a file."""
         text = (self.path / file).read_text()

@@ -151,7 +151,7 @@ def test_what_no_job_runs_reruns_nothing(editable):
 def test_a_touch_reruns_nothing(editable):
     for pattern in ("results/smoke/**/*", "workflow/**/*", "icl_core/**/*", "config.yaml"):
         for path in editable.path.glob(pattern):
-            # logs and benchmarks are no inputs, results are compared by content
+            # logs are no inputs, results are compared by content
             if path.is_file():
                 os.utime(path)
     later = time.time() + 5

@@ -4,6 +4,7 @@ import ast
 import json
 import os
 import signal
+import subprocess
 import time
 
 import pyarrow.parquet as pq
@@ -11,6 +12,7 @@ import pytest
 
 from icl_core.code_digest import WITHOUT_EFFECT
 from tests.golden import GOLDEN, digests
+from tests.workflow.conftest import environment
 
 RUNS = [f"results/smoke/runs/{name}/icl/seeds-1-2" for name in ("gridworld-a", "cartpole-mr")]
 TARGETS = [f"{run}/metrics.parquet" for run in RUNS]
@@ -156,3 +158,38 @@ def place(module, root):
         runs = init.is_file() and len(ast.parse(init.read_text()).body) > 1
         return init.relative_to(root).as_posix() if runs else None
     return base.with_suffix(".py").relative_to(root).as_posix()
+
+
+COUNTING = """
+import sys
+from snakemake import cli
+from snakemake.scheduling.job_scheduler import JobScheduler
+
+ready, rounds = JobScheduler.open_jobs.fget, []
+
+
+def open_jobs(self):
+    rounds.append(1)  # the scheduler asks once a round
+    return ready(self)
+
+
+JobScheduler.open_jobs = property(open_jobs)
+try:
+    cli.main(sys.argv[1:])
+finally:
+    print("rounds:", len(rounds))
+"""
+
+
+def test_snakemake_schedules_about_once_a_job(checkout):
+    """Its rate limit would start rounds for nothing, hundreds in a demo."""
+    names = ["gridworld-a", "gridworld-b", "cartpole-mr", "cartpole-mid"]
+    names += [f"{name}-all-iterations" for name in names] + ["gridworld-a-lagrangian"]
+    place = "results/smoke/runs/{}/icl/seeds-1-2/iteration-00/constraint.safetensors"
+    command = checkout.command("--quiet", "all", "--", *map(place.format, names))
+    command[1:3] = ["-c", COUNTING]
+    done = subprocess.run(
+        command, cwd=checkout.path, env=environment(), capture_output=True, text=True, check=True
+    )
+    rounds = int(done.stdout.rpartition("rounds: ")[2])
+    assert len(names) / 2 <= rounds <= len(names) + 3

@@ -12,6 +12,7 @@ from icl_core import discovery
 from icl_core.showing.item import read_items
 from tests.workflow.conftest import cut_down
 from workflow.lib.configuration import read_configuration
+from workflow.program.forecast import kind_of, read_costs
 
 ROOT = Path(__file__).parents[2]
 RULE_FILES = sorted((ROOT / "workflow/rules").glob("*.smk"))
@@ -61,6 +62,18 @@ def test_every_scale_resolves(checkout, scale):
     assert not (checkout.path / "results").exists()
 
 
+def test_a_demo_stays_a_demo(checkout):
+    """What the jobs of `make demo` took, each kind recorded in workflow/program/expected.csv, may
+    not grow unnoticed. The goal is 1,000 s of CPU (ten minutes on two cores); 1,021 were recorded.
+    Record it again with `python -m workflow.program.forecast quick`, after a run of your own.
+    """
+    planned = checkout.planned_records(scale="quick")
+    known = read_costs("quick")
+    kinds = [kind_of(one) for one in planned]
+    assert {kind for kind in kinds if kind not in known} == set()  # none is a guess
+    assert sum(known[kind].cpu for kind in kinds) < 1050
+
+
 def test_what_the_tests_run_leaves_out_no_rule_and_no_item(checkout):
     """The smoke workflow of these tests is cut down in size only."""
     everything = checkout.planned()
@@ -89,9 +102,9 @@ def test_rules_hold_no_code():
         text = path.read_text()
         assert "lambda" not in text
         assert not re.search(r"^ +run:", text, re.MULTILINE)
-        # Every job leaves a log and a benchmark.
+        # Every job leaves a log and what it took.
         scripts = text.count("    script:")
-        assert text.count("    log:") == text.count("    benchmark:") == scripts, path.name
+        assert text.count("    log:") == text.count("        time=PLAN.time(") == scripts, path.name
 
 
 def test_scripts_touch_snakemake_only_in_their_tail():
@@ -126,7 +139,8 @@ def test_functions_are_short_and_take_few_arguments():
 
 
 def test_modules_are_few_and_short():
-    assert len(MODULES) + len(RULE_FILES) <= 175
+    # 175 after the reshaping; the program `icl` came later, a module for each command.
+    assert len(MODULES) + len(RULE_FILES) <= 190
     assert [path for path in MODULES if len(path.read_text().splitlines()) > 300] == []
 
 

@@ -21,7 +21,6 @@ from workflow.lib.configuration import Configuration, Experiment
 
 Params = Callable[[Any], Any]
 ONE_JOB = ["learn"]
-FREE = "loop.unconstrained_first_policy"
 
 
 class Plan:
@@ -51,11 +50,11 @@ class Plan:
         return {name: self.path("true_fit", architecture=name) for name in shapes}
 
     def log(self, place: str) -> str:
-        """Where a job's messages go: the same place as its benchmark, in another folder."""
+        """Where a job's messages go: the same place as its times, in another folder."""
         return f"{self.results}/logs/{place}.log"
 
-    def benchmark(self, place: str) -> str:
-        """Where Snakemake records what a job took."""
+    def time(self, place: str) -> str:
+        """Where a job records what it took."""
         return f"{self.results}/benchmarks/{place}.tsv"
 
     @cached_property
@@ -103,57 +102,6 @@ class Plan:
         """The same for several experiments."""
         names = sorted({one.environment for one in experiments if one.recorded})
         return [self.path("scene", environment=name) for name in names]
-
-    def density(self, wildcards: Any) -> str:
-        """The density of the demonstrations."""
-        owner = self.owner(self.experiment(wildcards), "density")
-        return self.path("density", experiment=owner, method="icl", group=wildcards.group)
-
-    def owner(self, experiment: Experiment, *sections: str) -> str:
-        """Of experiments with the same demonstrations, one makes what depends on these sections of
-        ICL alone.
-        """
-        other = self.config.experiments[experiment.demonstrations_from]
-        paths = [f"learning.icl.{section}" for section in sections]
-        same = "icl" in other.methods and all(
-            experiment.setting(path) == other.setting(path) for path in paths
-        )
-        return other.name if same else experiment.name
-
-    def previous_constraint(self, wildcards: Any) -> str:
-        """What iteration i starts from: the constraint of iteration i - 1."""
-        before = [int(wildcards.iteration) - 1]
-        return self._iterations("iteration_constraint", wildcards, before)[0]
-
-    def policies_so_far(self, wildcards: Any) -> list[str]:
-        """The policies of iterations 1 to i."""
-        so_far = range(1, int(wildcards.iteration) + 1)
-        return self._iterations("iteration_policy", wildcards, so_far)
-
-    def all_policies(self, wildcards: Any) -> list[str]:
-        """The policies of all iterations of the job's method; none where it has no iterations."""
-        n = self._iterations_of(wildcards)
-        return self._iterations("iteration_policy", wildcards, range(1, n + 1))
-
-    def all_constraints(self, wildcards: Any) -> list[str]:
-        """The constraints of all iterations, the initial one first."""
-        n = self._iterations_of(wildcards)
-        return self._iterations("iteration_constraint", wildcards, range(n + 1) if n else [])
-
-    def _iterations_of(self, wildcards: Any) -> int:
-        return self.experiment(wildcards).iterations(wildcards.get("method", "icl"))
-
-    def _iterations(self, kind: str, wildcards: Any, numbers: Iterable[int]) -> list[str]:
-        method, group = wildcards.get("method", "icl"), wildcards.group
-        own = dict.fromkeys(numbers, wildcards.experiment)
-        one = self.experiment(wildcards)
-        # A first policy that is trained without a constraint depends on nothing else.
-        if kind == "iteration_policy" and 1 in own and one.setting(f"learning.icl.{FREE}"):
-            own[1] = self.owner(one, "constrained_rl", FREE, "loop.selection_episodes")
-        return [
-            self.path(kind, experiment=name, method=method, group=group, iteration=f"{i:02d}")
-            for i, name in own.items()
-        ]
 
     def metrics_of_all_runs(self, wildcards: Any) -> list[str]:
         """The metrics of every group of seeds of every experiment and method."""
@@ -236,7 +184,7 @@ class Plan:
     def sources(self) -> Sources:
         """The source of our packages, and of those that bring worlds or methods."""
         ours = {name: self.root / name for name in ("icl_core", "workflow")}
-        return Sources(ours | discovery.packages_that_bring())
+        return Sources(ours | discovery.packages_that_bring(), Path(".snakemake/modules.json"))
 
     def code_of(self, script: str, *modules: str) -> str:
         """Digest of a script and of all of ours that it imports; `modules` it loads by name."""

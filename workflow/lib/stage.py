@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import dis
 import importlib
+import resource
 import sys
+import time
 import traceback
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
@@ -18,6 +21,30 @@ from icl_core.progress import Progress
 from icl_core.settings import build, reach
 
 T = TypeVar("T")
+STARTED = time.monotonic()
+
+
+class _NoPandasForArrow:
+    """Arrow imports pandas with its first array, to see whether it was given a Series: half a
+    second in every job, and here it never is one. Who has written `import pandas` gets it.
+    """
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> None:
+        if name == "pandas" and not self._is_written():
+            raise ImportError("not needed here")
+
+    @staticmethod
+    def _is_written() -> bool:
+        """Whether a line of Python asks for the import; Arrow's compiled code has no lines."""
+        frame = sys._getframe(2)
+        while frame.f_back and frame.f_globals["__name__"].startswith("importlib._bootstrap"):
+            frame = frame.f_back
+        at_import = frame.f_code.co_code[frame.f_lasti] == dis.opmap["IMPORT_NAME"]
+        # import_module("pandas") and find_spec("pandas") are asked for as well
+        return at_import or frame.f_globals["__name__"].startswith("importlib")
+
+
+sys.meta_path.insert(0, _NoPandasForArrow())  # type: ignore[arg-type]
 
 
 class Stage:
@@ -31,6 +58,8 @@ class Stage:
         self.log_path = Path(job.log[0])
         self._code: str = job.params.code
         self._rule: str = job.rule
+        self._progress: Progress | None = None
+        self._numbers: dict[str, float] = {}
 
     @property
     def seeds(self) -> list[int]:
@@ -60,7 +89,17 @@ class Stage:
 
     def progress(self, total: int = 0) -> Progress:
         """Progress of this job, named by its rule and wildcards."""
-        return Progress(self.log_path, " ".join([self._rule, *self.wildcards]), total)
+        self._progress = Progress(self.log_path, " ".join([self._rule, *self.wildcards]), total)
+        return self._progress
+
+    def note(self, **numbers: float) -> None:
+        """What matters in the end, where it is not what the progress said last."""
+        self._numbers = numbers
+
+    @property
+    def numbers(self) -> dict[str, float]:
+        """What the job has to say of its outcome."""
+        return self._numbers or (self._progress.numbers if self._progress else {})
 
     def warn(self, text: str) -> None:
         """One line of what the user should look at, on stderr and in the log; the job goes on."""
@@ -82,8 +121,9 @@ def run(main: Callable[[Stage], None]) -> None:
     job: Any = vars(sys.modules["__main__"])["snakemake"]  # Snakemake puts it there
     log = Path(job.log[0])
     log.write_text("")
+    stage = Stage(job)
     try:
-        main(Stage(job))
+        main(stage)
     except InputError as error:
         line = f"error: {error}"
         print(line, file=sys.stderr)
@@ -94,6 +134,7 @@ def run(main: Callable[[Stage], None]) -> None:
             traceback.print_exc(file=file)
         raise
     _record_modules(job)
+    _record_time(stage)
 
 
 def _record_modules(job: Any) -> None:
@@ -104,6 +145,24 @@ def _record_modules(job: Any) -> None:
     loaded = sorted(name for name in sys.modules if name.split(".")[0] in ours)
     with atomic(Path(job.log[0]).with_suffix(".modules.json")) as temporary:
         temporary.write_text(to_json({"code": job.params.code, "modules": loaded}))
+
+
+def _record_time(stage: Stage) -> None:
+    """What the job took, and the numbers that matter.
+
+    CPU time is the system's own count, the interpreter's start included: Snakemake's benchmarks
+    look at a job now and then, and never at its end.
+    """
+    usages = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    cpu = sum(usage.ru_utime + usage.ru_stime for usage in usages)
+    numbers = [f"{name} {float(number):.3g}" for name, number in stage.numbers.items()]
+    record = {
+        "s": f"{time.monotonic() - STARTED:.2f}",
+        "cpu_time": f"{cpu:.2f}",
+        "numbers": ", ".join(numbers),
+    }
+    with atomic(stage.output.time) as temporary:
+        temporary.write_text("\t".join(record) + "\n" + "\t".join(record.values()) + "\n")
 
 
 def _files(given: Iterable) -> list[str]:

@@ -6,10 +6,13 @@ import sys
 from pathlib import Path
 
 from icl_core.errors import InputError
-from workflow.lib.begin import begin, job_environment, lift_rate_limit, one_of
+from workflow.lib.begin import LOADED, begin, job_environment, lift_rate_limit, one_of
+from workflow.lib.iterations import Iterations
+from workflow.program.jobs import write_jobs
 
 ROOT = Path(workflow.basedir)
 os.environ.update(job_environment(ROOT))
+LOADED.append(workflow)
 
 try:
     PLAN, SHOWN = begin(config, ROOT, main=workflow.is_main_process)
@@ -17,4 +20,5 @@ except InputError as error:
     # A WorkflowError would be printed with this file's lines, which are not at fault.
     sys.exit(f"error: {error}")
 
+ITERATIONS = Iterations(PLAN)
 ENV = "../envs/locked.yaml"

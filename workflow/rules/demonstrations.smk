@@ -6,10 +6,9 @@ rule simulate_recordings:
     output:
         folder=directory(PLAN.path("recordings")),
         digest=PLAN.path("recordings_digest"),
+        time=PLAN.time("simulate_recordings/{environment}"),
     log:
         PLAN.log("simulate_recordings/{environment}"),
-    benchmark:
-        PLAN.benchmark("simulate_recordings/{environment}")
     conda:
         ENV
     threads: 1
@@ -28,10 +27,9 @@ rule read_recordings:
         tracks=PLAN.path("tracks"),
         vehicles=PLAN.path("vehicles"),
         recordings=PLAN.path("recording_list"),
+        time=PLAN.time("read_recordings/{environment}"),
     log:
         PLAN.log("read_recordings/{environment}"),
-    benchmark:
-        PLAN.benchmark("read_recordings/{environment}")
     conda:
         ENV
     threads: 1
@@ -51,10 +49,9 @@ rule make_scene:
         folder=ancient(PLAN.simulated_folder),
     output:
         PLAN.path("scene"),
+        time=PLAN.time("make_scene/{environment}"),
     log:
         PLAN.log("make_scene/{environment}"),
-    benchmark:
-        PLAN.benchmark("make_scene/{environment}")
     conda:
         ENV
     threads: 1
@@ -70,10 +67,9 @@ rule replay_recordings:
         scene=PLAN.scene,
     output:
         PLAN.path("demonstrations"),
+        time=PLAN.time("replay_recordings/{experiment}"),
     log:
         PLAN.log("replay_recordings/{experiment}"),
-    benchmark:
-        PLAN.benchmark("replay_recordings/{experiment}")
     wildcard_constraints:
         experiment=one_of(PLAN.config.experiments_from("recordings")),
     conda:
@@ -91,10 +87,9 @@ rule expert:
         trajectories=PLAN.path("demonstrations"),
         training=PLAN.path("expert_training"),
         policy=PLAN.path("expert_policy"),
+        time=PLAN.time("expert/{experiment}"),
     log:
         PLAN.log("expert/{experiment}"),
-    benchmark:
-        PLAN.benchmark("expert/{experiment}")
     wildcard_constraints:
         experiment=one_of(PLAN.config.experiments_from("expert")),
     conda:
@@ -113,10 +108,9 @@ rule import_demonstrations:
         scene=PLAN.scene,
     output:
         PLAN.path("demonstrations"),
+        time=PLAN.time("import_demonstrations/{experiment}"),
     log:
         PLAN.log("import_demonstrations/{experiment}"),
-    benchmark:
-        PLAN.benchmark("import_demonstrations/{experiment}")
     wildcard_constraints:
         experiment=one_of(PLAN.config.experiments_from("file")),
     conda:

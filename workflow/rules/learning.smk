@@ -11,10 +11,9 @@ rule learn:
         scene=PLAN.scene,
     output:
         **PLAN.final(),
+        time=PLAN.time("learn/{experiment}/{method}/seeds-{group}"),
     log:
         PLAN.log("learn/{experiment}/{method}/seeds-{group}"),
-    benchmark:
-        PLAN.benchmark("learn/{experiment}/{method}/seeds-{group}")
     wildcard_constraints:
         method=one_of(PLAN.methods_of_one_job),
     conda:
@@ -31,10 +30,9 @@ rule learn:
 rule true_fit:
     output:
         **PLAN.fits(),
+        time=PLAN.time("true_fit/{experiment}/seeds-{group}"),
     log:
         PLAN.log("true_fit/{experiment}/seeds-{group}"),
-    benchmark:
-        PLAN.benchmark("true_fit/{experiment}/seeds-{group}")
     conda:
         ENV
     threads: 1

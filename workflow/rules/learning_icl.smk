@@ -10,10 +10,9 @@ rule icl_density:
         scene=PLAN.scene,
     output:
         PLAN.path("density", method="icl"),
+        time=PLAN.time("icl_density/{experiment}/icl/seeds-{group}"),
     log:
         PLAN.log("icl_density/{experiment}/icl/seeds-{group}"),
-    benchmark:
-        PLAN.benchmark("icl_density/{experiment}/icl/seeds-{group}")
     conda:
         ENV
     threads: 1
@@ -29,10 +28,9 @@ rule icl_initial_constraint:
         scene=PLAN.scene,
     output:
         PLAN.path("iteration_constraint", method="icl", iteration="00"),
+        time=PLAN.time("icl_initial_constraint/{experiment}/icl/seeds-{group}"),
     log:
         PLAN.log("icl_initial_constraint/{experiment}/icl/seeds-{group}"),
-    benchmark:
-        PLAN.benchmark("icl_initial_constraint/{experiment}/icl/seeds-{group}")
     conda:
         ENV
     threads: 1
@@ -47,14 +45,14 @@ rule icl_policy:
     input:
         demonstrations=PLAN.demonstrations,
         scene=PLAN.scene,
-        constraint=PLAN.previous_constraint,
+        constraint=ITERATIONS.previous_constraint,
+        original=ITERATIONS.original_policy,
     output:
         policy=PLAN.path("iteration_policy", method="icl"),
         training=PLAN.path("iteration_training", method="icl"),
+        time=PLAN.time("icl_policy/{experiment}/icl/seeds-{group}/iteration-{iteration}"),
     log:
         PLAN.log("icl_policy/{experiment}/icl/seeds-{group}/iteration-{iteration}"),
-    benchmark:
-        PLAN.benchmark("icl_policy/{experiment}/icl/seeds-{group}/iteration-{iteration}")
     wildcard_constraints:
         iteration=r"(?!00)\d\d",
     conda:
@@ -76,16 +74,16 @@ rule icl_adjust:
     input:
         demonstrations=PLAN.demonstrations,
         scene=PLAN.scene,
-        density=PLAN.density,
-        policies=PLAN.policies_so_far,
-        constraint=PLAN.previous_constraint,
+        density=ITERATIONS.density,
+        policies=ITERATIONS.policies_so_far,
+        constraint=ITERATIONS.previous_constraint,
+        original=ITERATIONS.original_adjustment,
     output:
         constraint=PLAN.path("iteration_constraint", method="icl"),
         adjustment=PLAN.path("adjustment", method="icl"),
+        time=PLAN.time("icl_adjust/{experiment}/icl/seeds-{group}/iteration-{iteration}"),
     log:
         PLAN.log("icl_adjust/{experiment}/icl/seeds-{group}/iteration-{iteration}"),
-    benchmark:
-        PLAN.benchmark("icl_adjust/{experiment}/icl/seeds-{group}/iteration-{iteration}")
     wildcard_constraints:
         iteration=r"(?!00)\d\d",
     conda:
@@ -108,14 +106,13 @@ rule icl_select:
     input:
         demonstrations=PLAN.demonstrations,
         scene=PLAN.scene,
-        constraints=PLAN.all_constraints,
-        policies=PLAN.all_policies,
+        constraints=ITERATIONS.all_constraints,
+        policies=ITERATIONS.all_policies,
     output:
         **PLAN.final(method="icl"),
+        time=PLAN.time("icl_select/{experiment}/icl/seeds-{group}"),
     log:
         PLAN.log("icl_select/{experiment}/icl/seeds-{group}"),
-    benchmark:
-        PLAN.benchmark("icl_select/{experiment}/icl/seeds-{group}")
     conda:
         ENV
     threads: 1

@@ -5,17 +5,16 @@ rule metrics:
     input:
         demonstrations=PLAN.demonstrations,
         scene=PLAN.scene,
-        constraints=PLAN.all_constraints,
-        policies=PLAN.all_policies,
+        constraints=ITERATIONS.all_constraints,
+        policies=ITERATIONS.all_policies,
         constraint=PLAN.path("constraint"),
         policy=PLAN.path("policy"),
     output:
         metrics=PLAN.path("run_metrics"),
         rollouts=PLAN.path("rollouts"),
+        time=PLAN.time("metrics/{experiment}/{method}/seeds-{group}"),
     log:
         PLAN.log("metrics/{experiment}/{method}/seeds-{group}"),
-    benchmark:
-        PLAN.benchmark("metrics/{experiment}/{method}/seeds-{group}")
     conda:
         ENV
     threads: 1
@@ -31,10 +30,9 @@ rule collect_metrics:
         PLAN.metrics_of_all_runs,
     output:
         PLAN.path("metrics"),
+        time=PLAN.time("collect_metrics"),
     log:
         PLAN.log("collect_metrics"),
-    benchmark:
-        PLAN.benchmark("collect_metrics")
     conda:
         ENV
     threads: 1
@@ -49,16 +47,15 @@ rule claims:
     input:
         SHOWN.claim_inputs,
         claims=SHOWN.claims_file,
-        metrics=rules.collect_metrics.output,
+        metrics=rules.collect_metrics.output[0],
         scenes=PLAN.scenes(PLAN.config.learned),
     output:
         parquet=PLAN.path("claims"),
         csv=f"{PLAN.results}/claims.csv",
         md=f"{PLAN.results}/claims.md",
+        time=PLAN.time("claims"),
     log:
         PLAN.log("claims"),
-    benchmark:
-        PLAN.benchmark("claims")
     conda:
         ENV
     threads: 1

@@ -8,10 +8,9 @@ rule figure:
         svg=f"{PLAN.results}/figures/{{figure}}.svg",
         png=f"{PLAN.results}/figures/{{figure}}.png",
         provenance=f"{PLAN.results}/figures/{{figure}}.json",
+        time=PLAN.time("figure/{figure}"),
     log:
         PLAN.log("figure/{figure}"),
-    benchmark:
-        PLAN.benchmark("figure/{figure}")
     conda:
         ENV
     threads: 1
@@ -29,10 +28,9 @@ rule table:
         csv=f"{PLAN.results}/tables/{{table}}.csv",
         md=f"{PLAN.results}/tables/{{table}}.md",
         provenance=f"{PLAN.results}/tables/{{table}}.json",
+        time=PLAN.time("table/{table}"),
     log:
         PLAN.log("table/{table}"),
-    benchmark:
-        PLAN.benchmark("table/{table}")
     conda:
         ENV
     threads: 1
@@ -49,10 +47,9 @@ rule animation:
         scene=PLAN.path("scene", environment="highd"),
     output:
         f"{PLAN.results}/figures/highd.gif",
+        time=PLAN.time("animation"),
     log:
         PLAN.log("animation"),
-    benchmark:
-        PLAN.benchmark("animation")
     conda:
         ENV
     threads: 1
@@ -65,11 +62,11 @@ rule animation:
 
 rule results:
     input:
-        metrics=rules.collect_metrics.output,
-        claims=rules.claims.output,
+        metrics=rules.collect_metrics.output[0],
+        claims=[rules.claims.output[name] for name in ("parquet", "csv", "md")],
         figures=SHOWN.outputs("figure"),
         tables=SHOWN.outputs("table"),
-        films=rules.animation.output if SHOWN.film else [],
+        films=rules.animation.output[0] if SHOWN.film else [],
 
 
 rule report_page:
@@ -80,10 +77,9 @@ rule report_page:
         scenes=PLAN.scenes(PLAN.config.learned),
     output:
         f"{PLAN.results}/report.html",
+        time=PLAN.time("report_page"),
     log:
         PLAN.log("report_page"),
-    benchmark:
-        PLAN.benchmark("report_page")
     conda:
         ENV
     threads: 1

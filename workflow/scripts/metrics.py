@@ -3,7 +3,7 @@
 from icl_core.artifacts import read_tensors, write_table
 from icl_core.learning.engine.networks import Networks
 from icl_core.measuring.loading import constraint_on_grid, expert_visits, rollout_visits
-from icl_core.measuring.metrics import Learned, Run, run_metrics
+from icl_core.measuring.metrics import Learned, Run, reported_means, run_metrics
 from icl_core.measuring.rollouts import report_rollouts
 from workflow.lib.stage import Stage, run
 
@@ -25,7 +25,9 @@ def main(stage: Stage) -> None:
     )
     own = Run(stage.wildcards.experiment, stage.wildcards.method, world, stage.seeds)
     expert = expert_visits(stage.input.demonstrations, world)
-    write_table(stage.output.metrics, run_metrics(own, expert, learned), provenance)
+    metrics = run_metrics(own, expert, learned)
+    write_table(stage.output.metrics, metrics, provenance)
+    stage.note(**reported_means(metrics))
 
 
 if __name__ == "__main__":

@@ -8,12 +8,11 @@ from workflow.lib.stage import Stage, run
 
 def main(stage: Stage) -> None:
     """Find the item on its shelf and make it."""
-    *shown, provenance = stage.output
     item = find_item(stage.wildcards[0])
-    show(
-        item, Results.from_settings(stage.settings, stage.input), shown, **stage.settings["showing"]
-    )
-    save_provenance(provenance, stage.provenance())
+    results = Results.from_settings(stage.settings, stage.input)
+    shown = [stage.output[ending] for ending in item.endings]
+    show(item, results, shown, **stage.settings["showing"])
+    save_provenance(stage.output.provenance, stage.provenance())
 
 
 if __name__ == "__main__":

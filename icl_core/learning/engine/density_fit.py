@@ -9,7 +9,7 @@ with fresh uniform noise of the width of one cell (dequantisation).
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from icl_core.learning.problem import Problem
 from icl_core.randomness import generator
 
 if TYPE_CHECKING:  # torch takes seconds to import: whoever only plans a run must not wait for it
+    import torch
     import zuko
 
 
@@ -50,16 +51,35 @@ def _fit(
     rng = generator(seed, "density")
     torch_seed, features = int(rng.integers(2**31)), noisy(rng).shape[1]
     flow = build_flow(features, settings.blocks, settings.hidden, torch_seed)
-    optimiser = torch.optim.Adam(flow.parameters(), settings.learning_rate)
+    step = adam_of(list(flow.parameters()), settings.learning_rate)
     for _ in range(settings.epochs):
         data = torch.as_tensor(noisy(rng))
         order = torch.as_tensor(rng.permutation(len(data)))
         for batch in data[order].split(settings.batch):
-            loss = -flow().log_prob(batch).mean()
-            optimiser.zero_grad()
-            loss.backward()
-            optimiser.step()
+            step(-flow().log_prob(batch).mean())
     return Flow({name: tensor.numpy() for name, tensor in flow.state_dict().items()})
+
+
+def adam_of(parameters: list[torch.Tensor], rate: float) -> Callable[[torch.Tensor], None]:
+    """A step of Adam down the gradient of a loss.
+
+    By torch's function: the class `torch.optim.Adam` imports torch's compiler, two seconds in every
+    job, and gives the same bits.
+    """
+    import torch
+    from torch.optim.adam import adam
+
+    first, second = ([torch.zeros_like(p) for p in parameters] for _ in range(2))
+    clocks = [torch.zeros(()) for _ in parameters]
+    how: dict[str, Any] = {"beta1": 0.9, "beta2": 0.999, "eps": 1e-8, "lr": rate}
+    how |= {"amsgrad": False, "maximize": False, "weight_decay": 0.0, "foreach": False}
+
+    def step(loss: torch.Tensor) -> None:
+        gradients = list(torch.autograd.grad(loss, parameters))
+        with torch.no_grad():
+            adam(parameters, gradients, first, second, [], clocks, **how)
+
+    return step
 
 
 def build_flow(

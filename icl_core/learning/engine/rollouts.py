@@ -14,12 +14,18 @@ from icl_core.learning.engine.networks import Networks
 
 
 def roll_out(
-    world: World, policies: Networks, rngs: Sequence[np.random.Generator], episodes: int
+    world: World,
+    policies: Networks,
+    rngs: Sequence[np.random.Generator],
+    episodes: int,
+    played: Sequence[int] | None = None,
 ) -> Trajectories:
     """Sample complete episodes with the stochastic policies: a (runs, episodes) stack.
 
     Every draw that an episode may need is made beforehand from its run's own
-    generator, so that the loop over time holds no loop over runs.
+    generator, so that the loop over time holds no loop over runs. Where only the first `played`
+    (runs,) episodes of each run are wanted, the others are drawn for but not simulated, and have
+    no steps: those that are played do not depend on how many there are.
     """
     runs, horizon, actions = policies.runs, world.horizon, actions_of(world)
     shape = (runs, episodes)
@@ -28,12 +34,14 @@ def roll_out(
     seen = np.zeros((horizon, *shape, world.observation_size), np.float32)
     chosen = np.zeros((horizon, *shape, *actions.shape), actions.dtype)
     paid = np.zeros((horizon, *shape), np.float32)
-    lengths = np.full(shape, horizon)
-    alive = np.ones(shape, bool)
+    wanted = np.full(runs, episodes) if played is None else np.asarray(played)
+    alive = np.arange(episodes) < wanted[:, None]
+    moving = None if alive.all() else alive.copy()
+    lengths = np.where(alive, horizon, 0)
     for t in range(horizon):
         seen[t] = world.observe(states)
         chosen[t] = choose(world, policies, seen[t], choosing[t])
-        moved, rewards, ended = step_all(world, states, chosen[t], noise[t])
+        moved, rewards, ended = step_all(world, states, chosen[t], noise[t], moving)
         paid[t], states = rewards, moved
         ended &= alive
         lengths[ended] = t + 1
@@ -64,10 +72,23 @@ def choose(
 
 
 def step_all(
-    world: World, states: np.ndarray, actions: np.ndarray, noise: np.ndarray
+    world: World,
+    states: np.ndarray,
+    actions: np.ndarray,
+    noise: np.ndarray,
+    moving: np.ndarray | None = None,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """`world.step` for a stack: (runs, n, ...) in, (runs, n, ...) out."""
+    """`world.step` for a stack: (runs, n, ...) in, (runs, n, ...) out.
+
+    Only the episodes `moving` (runs, n) bool take the step, if not all: the others stay where they
+    are and are paid nothing.
+    """
     shape = states.shape[:2]
+    if moving is not None:
+        moved, rewards, ended = states.copy(), np.zeros(shape, np.float32), np.zeros(shape, bool)
+        after = world.step(states[moving], actions[moving], noise[moving])
+        moved[moving], rewards[moving], ended[moving] = after
+        return moved, rewards, ended
     n = shape[0] * shape[1]
     flat = (part.reshape(n, *part.shape[2:]) for part in (states, actions, noise))
     moved, rewards, ended = world.step(*flat)

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
-from matplotlib.patches import Patch, Polygon, Rectangle
 
 from icl_core.environments.traffic import Road
 from icl_core.environments.worlds.exid import TIME_STEP, ExiD
@@ -16,6 +13,10 @@ from icl_core.environments.worlds.highd import EGO, GAP, TIME, HighD, V, X
 from icl_core.measuring.results import Results
 from icl_core.showing.loading import traffic_source, world_as
 from icl_core.showing.style import BLUE, DARK, GREEN, PAGE, VERMILION, footer, title
+
+if TYPE_CHECKING:  # the animation asks for `chosen_state` and draws without matplotlib
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 ITEMS = [
     {
@@ -76,6 +77,9 @@ def chosen_state(world: HighD) -> np.ndarray:
 
 def draw_frame(world: HighD, state: np.ndarray) -> Figure:
     """Two panels of one state: all that is in view, stretched across, and a part to scale."""
+    from matplotlib.figure import Figure
+    from matplotlib.patches import Patch, Rectangle
+
     figure = Figure(figsize=(PAGE, 2.1))
     whole, near = figure.subplots(2, 1, height_ratios=[1.0, 1.1])
     road = world.road_of(state)
@@ -104,6 +108,8 @@ def draw_frame(world: HighD, state: np.ndarray) -> Figure:
 
 
 def _draw_road(ax: Axes, world: HighD, road: Road) -> None:
+    from matplotlib.patches import Rectangle
+
     ax.add_patch(Rectangle((0, 0), road.length, road.width, facecolor=ROAD, linewidth=0))
     entry, goal = (share * road.length for share in (world.scene.entry, world.scene.goal))
     for left, length in ((0, entry), (road.length - goal, goal)):
@@ -116,6 +122,8 @@ def _draw_road(ax: Axes, world: HighD, road: Road) -> None:
 
 
 def _draw_vehicles(ax: Axes, world: HighD, state: np.ndarray) -> None:
+    from matplotlib.patches import Rectangle
+
     ego, others = world.boxes(state)
     for (x, y, length, width), colour in ((ego, BLUE), *((box, VERMILION) for box in others)):
         box = Rectangle((x - length / 2, y - width / 2), length, width, facecolor=colour, zorder=3)
@@ -163,6 +171,10 @@ def _label_frame(whole: Axes, near: Axes, world: HighD, state: np.ndarray, road:
 
 def exid_figure(results: Results, experiments: Sequence[str]) -> Figure:
     """The map with start and target lanelet, and the distance d to the target over time."""
+    from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
+
     world = world_as(results, experiments[0], ExiD)
     figure = Figure(figsize=(PAGE, 3.5))
     on_map, simplified = figure.subplots(2, 1, height_ratios=(1.0, 1.4))
@@ -175,13 +187,7 @@ def exid_figure(results: Results, experiments: Sequence[str]) -> Figure:
         Line2D([], [], color=VERMILION, marker="s", markersize=3.5, markerfacecolor=BLUE),
         Line2D([], [], color=FAINT, linewidth=0.5),
     ]
-    labels = (
-        "start lane",
-        "target lane",
-        "its centre line, d = 0",
-        "recorded vehicle",
-        "others",
-    )
+    labels = ("start lane", "target lane", "its centre line, d = 0", "recorded vehicle", "others")
     figure.legend(handles, labels, loc="outside lower left", ncols=5, handlelength=2.0)
     footer(figure, f"{results.footer({})}; {traffic_source(world)}")
     return figure
@@ -189,6 +195,8 @@ def exid_figure(results: Results, experiments: Sequence[str]) -> Figure:
 
 def _draw_map(ax: Axes, world: ExiD) -> None:
     """From above, turned so that the vehicle starts out to the right."""
+    from matplotlib.patches import Polygon
+
     view = world.scene.view
     positions = np.array(view["positions"])
     turn = _towards_right(positions)
@@ -224,6 +232,8 @@ def _towards_right(positions: np.ndarray) -> np.ndarray:
 
 def _draw_car(ax: Axes, way: np.ndarray, k: int) -> None:
     """A box along the way at its k-th point."""
+    from matplotlib.patches import Polygon
+
     x, y = way[min(k + 1, len(way) - 1)] - way[max(k - 1, 0)]
     along = np.array([x, y]) / np.hypot(x, y)
     across = np.array([-along[1], along[0]])

@@ -1,4 +1,4 @@
-"""The page: every figure and table with its caption, command and provenance, below the verdicts."""
+"""The page: a first look, the verdicts, every figure and table with its caption and provenance."""
 
 from __future__ import annotations
 
@@ -14,17 +14,18 @@ import pyarrow.parquet as pq
 
 from icl_core.artifacts import SIMULATED, SOURCE, atomic
 from icl_core.errors import InputError
-from icl_core.measuring.claims.verdicts import VERDICTS
+from icl_core.measuring.claims.verdicts import FEWEST, VERDICTS
 from icl_core.showing import paper
 from icl_core.showing.item import Item
-from icl_core.showing.page import verdicts
+from icl_core.showing.page import opening, verdicts
 from icl_core.showing.page.tables import Grid, read_grid
 
 LARGE = 700_000  # bytes: a larger SVG is shown as its PNG
+PAPER_SCALE = "paper"  # the one whose verdicts decide something
 SCALES = {
-    "quick": "a sketch: few seeds and short training. The numbers show the shape of things and "
-    "mean little.",
-    "smoke": "a test of the machinery. The numbers mean nothing.",
+    "quick": "a sketch of few seeds and short training: it shows the shape of things and decides "
+    "nothing.",
+    "smoke": "a test of the machinery: its numbers mean nothing.",
 }
 TONES = dict(zip(VERDICTS, ("good", "bad", "open", "needs", "away"), strict=True))
 
@@ -50,6 +51,15 @@ class Shown:
     picture: str = ""  # a data address
     grid: Grid | None = None
     simulated: bool = False
+
+
+@dataclass(frozen=True)
+class FirstLook:
+    """What stands before all else, whatever the scale."""
+
+    comparison: opening.Comparison
+    pictures: list[Shown]  # of recovered constraints
+    took: str  # what training took; empty where Table 12 was not made
 
 
 def read_item(
@@ -134,10 +144,16 @@ def make_page(
         .get_template("page.html")
         .render(
             scale=scale,
-            warning=SCALES.get(scale, ""),
+            decisive=scale == PAPER_SCALE,
+            warning=SCALES.get(scale, "not the paper's."),
             simulated=[titles.get(name, name) for name in simulated],
+            titles=titles,
+            paper_seeds=opening.PAPER_SEEDS,
+            first=_first_look(shown, folder),
             counts=counts,
             claims=claims,
+            topics=verdicts.by_topic(claims),
+            fewest=FEWEST,
             tones=TONES,
             bar=verdicts,
             tables=[one for one in shown if one.item.kind == "table"],
@@ -149,6 +165,18 @@ def make_page(
     )
     with atomic(output) as temporary:
         temporary.write_text(text, encoding="utf-8")
+
+
+def _first_look(shown: Sequence[Shown], folder: Path) -> FirstLook:
+    made = {one.item.name: one for one in shown}
+    by_id = {one.item.id: one for one in shown}
+    times = made.get(opening.TIMES)
+    inputs = [path for path, _ in times.provenance.inputs] if times else []
+    return FirstLook(
+        opening.read_comparison(folder, made),
+        [by_id[one] for one in opening.PICTURES if one in by_id],
+        opening.training_took(folder, made, inputs),
+    )
 
 
 def missing_of_paper(labels: Iterable[str]) -> list[tuple[str, str]]:

@@ -1,10 +1,11 @@
-"""The claims of the page: counts, verdicts, and every part with its interval drawn."""
+"""The claims of the page: counts by topic, verdicts, and every part with its interval drawn."""
 
 from __future__ import annotations
 
 import math
 import os
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from icl_core.artifacts import read_table
@@ -12,6 +13,18 @@ from icl_core.measuring.claims.evaluate import CLAIMS_SCHEMA, counts
 from icl_core.measuring.claims.verdicts import VERDICTS
 
 WIDTH, HEIGHT, PAD = 132, 16, 6  # of a drawn interval, in pixels
+# What the paper's claims are about, by where it makes them; the first that fits counts.
+TOPICS = {
+    "Synthetic environments": ("Section 5.1",),
+    "Parts and variations of ICL": (
+        *("Section 4", "Section 5.2", "Appendix B.1", "Appendix B.2", "Appendix B.3"),
+        *("Appendix B.4", "Appendix B.5"),
+    ),
+    "Robots": ("Appendix B.6",),
+    "Driving": ("Appendix B.7", "Appendix B.8"),
+    "Networks, times and settings": ("Section 5", "Appendix C"),
+}
+OTHERS = "Other claims"
 
 
 @dataclass(frozen=True)
@@ -51,6 +64,26 @@ def read_verdicts(path: str | os.PathLike) -> tuple[dict[str, int], list[Verdict
     found = counts(table)
     shown = {verdict: found[verdict] for verdict in VERDICTS if found[verdict]}
     return shown, [_verdict(rows) for rows in by_id.values()]
+
+
+def by_topic(claims: Iterable[Verdict]) -> dict[str, dict[str, int]]:
+    """How many claims of each topic have each verdict, in the order in which readers want both."""
+    found: dict[str, Counter] = {topic: Counter() for topic in (*TOPICS, OTHERS)}
+    for claim in claims:
+        found[_topic(claim.source)][claim.verdict] += 1
+    return {
+        topic: {verdict: given[verdict] for verdict in VERDICTS if given[verdict]}
+        for topic, given in found.items()
+        if given
+    }
+
+
+def _topic(source: Sequence[str]) -> str:
+    """What a claim is about, by where the paper makes it."""
+    for topic, places in TOPICS.items():
+        if any(label.startswith(places) for label in source):
+            return topic
+    return OTHERS
 
 
 def _verdict(rows: Sequence[dict]) -> Verdict:

@@ -22,8 +22,8 @@ ITEMS = [
         "draw": "training_times_table",
         "title": "Training times",
         "caption": (
-            "Training times: CPU time of all jobs of a method on an environment, from the "
-            "benchmark records that Snakemake keeps, divided by the number of seeds that train "
+            "Training times: CPU time of all jobs of a method on an environment, as the "
+            "jobs recorded it, divided by the number of seeds that train "
             "together; the paper's times, which were taken on other machines; and how many times "
             "as long the paper's took."
         ),

@@ -80,6 +80,23 @@ def test_deviations_of_normal_values():
     assert ratio_of_deviations(np.array(values) * 8, values).size == pytest.approx(3)
 
 
+@pytest.mark.parametrize("n", [2, 3, 5, 30])
+def test_quantiles_are_those_of_scipy_stats_to_the_last_bit(n):
+    ends, values = [(1 + 0.95) / 2, (1 - 0.95) / 2], np.random.default_rng(n).random(n)
+    spread = values.std(ddof=1) / values.mean()
+    low, high = spread * np.sqrt((n - 1) / stats.chi2.ppf(ends, n - 1))
+    assert relative_deviation(values, 0.0)[1:] == (low, high)
+    low, high = -np.log2(stats.f.ppf(ends, n - 1, n - 1)) / 2
+    assert ratio_of_deviations(values, values)[1:] == (low, high)
+    student = stats.t.ppf(ends[0], n - 1) * np.sqrt(n / (n - 1))
+    assert intervals._tail([n, n], paired=True) == stats.norm.sf(student)
+
+
+def test_a_run_that_has_failed_has_no_ranking():
+    found = ranking(np.array([[0.1, np.nan, 0.9], [0.1, 0.5, 0.9]]), np.array([0, 0, 1]))
+    np.testing.assert_array_equal(found, [np.nan, 1.0])
+
+
 @given(st.lists(st.integers(0, 3), min_size=2, max_size=30).filter(lambda v: 0 in v and 1 in v))
 def test_ranking_is_the_share_of_pairs_in_order(values):
     truth = np.array([value % 2 for value in values])

@@ -16,12 +16,12 @@ from icl_core.artifacts import read_provenance
 from icl_core.discovery import METHODS, title
 from icl_core.errors import InputError
 from icl_core.layout import path
-from icl_core.measuring.times import cpu_seconds
+from icl_core.measuring.times import Record, read_record
 from icl_core.showing.item import Item
 from icl_core.tables import markdown_rows
-from workflow.lib.forecast import last_records
 from workflow.lib.plan import Plan
 from workflow.lib.publishing.run import Run
+from workflow.program.forecast import kind_of
 
 SOURCES = ("Snakefile", "config.yaml", "docs/claims.yaml", "icl_core", "workflow")
 SHORT = 12  # characters of a digest that are shown
@@ -75,14 +75,17 @@ def packages(run: Run) -> dict[str, str]:
 
 def costs(results: Path) -> list[tuple[str, int, float, float]]:
     """Rule and experiment, how many jobs of this kind there were, and their seconds together."""
+    found: dict[str, list[Record]] = {}
+    for file in sorted((results / "benchmarks").rglob("*.tsv")):
+        found.setdefault(kind_of(file.as_posix()), []).append(read_record(file))
     return [
         (
             kind,
             len(taken),
-            round(sum(map(cpu_seconds, taken)), 1),
-            round(sum(float(record["s"]) for record in taken), 1),
+            round(sum(one.cpu for one in taken), 1),
+            round(sum(one.wall for one in taken), 1),
         )
-        for kind, taken in sorted(last_records(results / "benchmarks").items())
+        for kind, taken in sorted(found.items())
         if kind.partition("/")[0] not in SHOWING
     ]
 

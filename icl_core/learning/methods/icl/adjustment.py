@@ -149,21 +149,22 @@ class _Run:
         """D_A of every round: each episode from a member drawn by its weight (line 6).
 
         Which member plays which episode is drawn first, so that each member's
-        episodes can be rolled out together.
+        episodes can be rolled out together, and no others.
         """
         settings = self.settings
         rng = generator(self.seed, "mixture", iteration)
         shape = (settings.rounds, settings.episodes)
         member = rng.choice(self.members.runs, size=shape, p=self._member_probabilities())
-        used = np.bincount(member.ravel(), minlength=self.members.runs)
-        rngs = [generator(self.seed, "agents", iteration, m) for m in range(len(used))]
-        pool = roll_out(self.world, self.members, rngs, int(used.max()))
+        drawn, place, used = np.unique(member, return_inverse=True, return_counts=True)
+        rngs = [generator(self.seed, "agents", iteration, m) for m in drawn.tolist()]
+        players = self.members.pick(drawn.tolist())
+        pool = roll_out(self.world, players, rngs, int(used.max()), used.tolist())
         # The k-th time that a member is drawn, its k-th episode is taken.
-        order = np.argsort(member.ravel(), kind="stable")
+        order = np.argsort(place.ravel(), kind="stable")
         turn = np.empty(member.size, np.int64)
         turn[order] = np.arange(member.size) - np.repeat(np.cumsum(used) - used, used)
-        for members, turns in zip(member, turn.reshape(shape), strict=True):
-            yield pool[members, turns]
+        for places, turns in zip(place.reshape(shape), turn.reshape(shape), strict=True):
+            yield pool[places, turns]
 
     def _member_probabilities(self) -> np.ndarray:
         members = self.members.runs

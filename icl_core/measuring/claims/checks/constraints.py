@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
-from scipy import stats
 
 from icl_core.measuring.claims.claim import reads
 from icl_core.measuring.claims.evidence import Evidence
@@ -86,9 +85,7 @@ def more_high_cells_with(
 def ranking(values: np.ndarray, truth: np.ndarray) -> np.ndarray:
     """P(c at a constrained node > c at an unconstrained one), ties by half; of every run."""
     truth = truth.astype(bool)
-    ranks = stats.rankdata(_flat(values), axis=1)
-    ones, zeros = truth.sum(), (~truth).sum()
-    return (ranks[:, truth].sum(axis=1) - ones * (ones + 1) / 2) / (ones * zeros)
+    return np.array([_share_above(run[truth], run[~truth]) for run in _flat(values)])
 
 
 @reads("constraint")
@@ -212,6 +209,15 @@ def _compared(
         )
         for name in evidence.experiments
     ]
+
+
+def _share_above(ones: np.ndarray, zeros: np.ndarray) -> float:
+    """P(one > zero), ties by half; nan where any value is."""
+    if np.isnan(ones).any() or np.isnan(zeros).any():
+        return float("nan")
+    ordered = np.sort(zeros)
+    below, not_above = (np.searchsorted(ordered, ones, side).sum() for side in ("left", "right"))
+    return float((below + not_above) / 2 / (ones.size * zeros.size))
 
 
 def _flat(values: np.ndarray) -> np.ndarray:

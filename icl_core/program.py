@@ -1,0 +1,76 @@
+"""The program `icl`: run the pipeline, and say what it does.
+
+Each command is one module of workflow/program with `arguments(parser)` and `main(given)`. They work
+on a project: the folder with the Snakefile, from which `icl` is called or which lies above.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from icl_core.errors import InputError
+
+# What `icl --help` says. Nothing of a command is imported before it is called.
+COMMANDS = {
+    "run": "make targets (all by default), one line per finished job",
+    "status": "what would run again, and why",
+    "forecast": "how many jobs, how much time and disk, before anything starts",
+    "compare": "two results folders or commits, cell by cell",
+    "export": "every table and figure for a paper in LaTeX",
+    "clean": "remove the files of one experiment",
+}
+
+
+def project(start: Path) -> Path:
+    """The nearest folder, from here upwards, that holds the pipeline."""
+    for folder in (start, *start.parents):
+        if (folder / "Snakefile").is_file() and (folder / "workflow/program").is_dir():
+            return folder
+    raise InputError(
+        f"{start}: expected the folder of the project (with Snakefile and workflow/) or one inside "
+        "it, found neither; change to your clone of the repository and call `icl` there"
+    )
+
+
+def parser(command: str | None = None) -> argparse.ArgumentParser:
+    """The parser of all commands; only the called one has its own arguments."""
+    top = argparse.ArgumentParser(
+        prog="icl", description="Inverse constraint learning: run it, and see what it does."
+    )
+    commands = top.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    for name, text in COMMANDS.items():
+        own = commands.add_parser(name, help=text, description=text[0].upper() + text[1:] + ".")
+        if name == command:
+            _module(name).arguments(own)
+    return top
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Call a command; what the user can fix is one line, without a traceback."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    try:
+        command = given[0] if given and given[0] in COMMANDS else None
+        if command:
+            os.chdir(project(Path.cwd()))
+            sys.path.insert(0, os.getcwd())
+        parsed = parser(command).parse_args(given)
+        return _module(parsed.command).main(parsed)
+    except InputError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+    except BrokenPipeError:  # whoever reads has read enough: `icl status | head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+
+
+def _module(command: str):
+    return importlib.import_module(f"workflow.program.{command}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
