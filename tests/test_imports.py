@@ -79,7 +79,7 @@ from icl_core.measuring.claims.intervals import estimate, mean_of
 from icl_core.showing.item import find_item
 ones, rng = np.ones((101, 101), np.float32), np.random.default_rng(0)
 """
-SLOWEST = 2.1  # 0.7 s, where NumPy and Arrow take a third of a second
+SLOWEST, RATIO = 0.7, 2.1  # seconds, and what that is where NumPy and Arrow take a third of one
 
 
 def loaded_by(code: str) -> tuple[set[str], float]:
@@ -110,10 +110,11 @@ def numpy_and_arrow() -> float:
 def test_a_script_imports_what_its_line_says_and_starts_soon(script):
     loaded, seconds = loaded_by(f"import workflow.scripts.{script}")
     assert loaded == IMPORTED[script]
-    bar, tries = SLOWEST * numpy_and_arrow(), 0
-    while seconds > bar and tries < 5:  # the first time bytecode is written; others may be at work
+    tries = 0
+    while seconds > SLOWEST and tries < 5:  # at first bytecode is written; others may be at work
         seconds, tries = loaded_by(f"import workflow.scripts.{script}")[1], tries + 1
-    assert seconds <= bar
+    # A machine of half the speed has twice the time: what NumPy and Arrow take is its measure.
+    assert seconds <= SLOWEST or seconds <= RATIO * numpy_and_arrow()
 
 
 @pytest.mark.parametrize("what", NEEDED)

@@ -45,8 +45,9 @@ def test_every_scale_resolves(checkout, scale):
         "make_scene": 2,
         "replay_recordings": sources["recordings"],
         "expert": sources["expert"],
-        "icl_density": sources["recordings"] + sources["expert"],  # once a set of demonstrations
-        "icl_initial_constraint": len(icl),
+        # once a set of demonstrations
+        "icl_density": sources["recordings"] + sources["expert"],
+        "icl_initial_constraint": sources["recordings"] + sources["expert"],
         # A variant whose first policy is its original's does not train it again.
         "icl_policy": adjusted - sum(shares_first_policy(config, one) for one in icl),
         "icl_adjust": adjusted,

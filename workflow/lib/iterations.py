@@ -1,7 +1,7 @@
 """The inputs of ICL's jobs: which iterations they read, and whose.
 
-Equal work is done once. Of experiments with the same demonstrations, one fits the density and
-trains the first policy for all. A variant that differs from its original only in that it never
+Equal work is done once. Of experiments with the same demonstrations, one fits the density, draws
+the first constraint and trains the first policy for all. A variant that differs from its original only in that it never
 stops takes over every iteration that the original goes through.
 """
 
@@ -65,6 +65,8 @@ class Iterations:
     def _files(self, kind: str, wildcards: Any, numbers: Iterable[int]) -> list[str]:
         own = dict.fromkeys(numbers, wildcards.experiment)
         one = self.plan.experiment(wildcards)
+        if kind == "iteration_constraint" and 0 in own:
+            own[0] = self._owner(one, "constraint")
         # A first policy that is trained without a constraint depends on nothing else.
         if kind == "iteration_policy" and 1 in own and one.setting(FREE):
             first = ("constrained_rl", "loop.unconstrained_first_policy", "loop.selection_episodes")
