@@ -16,7 +16,7 @@ unexport PYTHONDONTWRITEBYTECODE
 .PHONY: help demo paper publish test coverage docs bench lock
 
 help: ## Say what there is
-	@echo "make demo            every table and figure at scale quick, in about 10 minutes on two cores"
+	@echo "make demo            every table and figure at scale quick, in 4 to 10 minutes on two cores"
 	@echo "make paper CORES=8   the same with the paper's sizes and five seeds"
 	@echo "make publish         what has been run so far at the paper's scale into docs/results/"
 	@echo "make test            format, lint, types, unit, workflow and smoke tests"

@@ -1,7 +1,7 @@
 """Inverse constraint learning: every table and figure, from environments to the report.
 
 snakemake --cores 8 all                         the paper
-snakemake --cores 2 all --config scale=quick    the same, in about 10 minutes
+snakemake --cores 2 all --config scale=quick    the same, in 4 to 10 minutes
 """
 
 from snakemake.utils import min_version
