@@ -1,8 +1,8 @@
 """The inputs of ICL's jobs: which iterations they read, and whose.
 
 Equal work is done once. Of experiments with the same demonstrations, one fits the density, draws
-the first constraint and trains the first policy for all. A variant that differs from its original only in that it never
-stops takes over every iteration that the original goes through.
+the first constraint and trains the first policy for all. A variant that differs from its original
+only in that it never stops takes over every iteration that the original goes through.
 """
 
 from __future__ import annotations
