@@ -20,6 +20,7 @@ import numpy as np
 from bench.timing import Row, in_turn, time_row
 from icl_core.demonstrations.trajectories import Trajectories
 from icl_core.environments import make_world
+from icl_core.job_times import read_time
 from icl_core.learning.constrained_rl.penalty import PenaltyLearner
 from icl_core.learning.engine.density_fit import fit_density
 from icl_core.learning.engine.rollouts import roll_out
@@ -29,7 +30,6 @@ from icl_core.learning.methods.icl.algorithm import JOBS, Settings
 from icl_core.learning.methods.icl.policy_step import dissimilarities
 from icl_core.learning.methods.icl.state import PolicyState, initial_constraint
 from icl_core.learning.problem import Problem
-from icl_core.measuring.times import read_record
 from icl_core.randomness import generators
 from icl_core.settings import build
 from workflow.lib.configuration import Experiment, read_configuration
@@ -150,4 +150,4 @@ def recorded(folder: Path) -> float | None:
     files = [path for rule in JOBS for path in folder.glob(f"{rule}/gridworld-a/icl/**/*.tsv")]
     if not any(path.is_relative_to(folder / JOBS[-1]) for path in files):
         return None
-    return sum(read_record(path).cpu for path in files)
+    return sum(read_time(path).cpu for path in files)

@@ -1,22 +1,24 @@
-"""How anything is written and read: atomically, checked, with its provenance.
+"""How anything is written and read: atomically, sealed, with its provenance.
 
 Tables are Parquet with a declared Arrow schema, networks are safetensors (data
 only: a checkpoint from a stranger cannot run code). Equal inputs give equal
 bytes, so nothing in a file depends on the time, the machine's name or the
 working directory; how long a stage took stands in its benchmark TSV.
+
+A file says what it is: its kind and experiment by the place that it was written to, the code, the
+settings and the inputs that it was made from, and a seal over all of its bytes. Whoever reads it
+checks the seal, and that it lies where it was written to.
 """
 
 from __future__ import annotations
 
-import glob
-import hashlib
 import json
 import os
 import platform
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping
 from importlib import metadata
 from pathlib import Path
+from types import MappingProxyType
 
 import numpy as np
 import pyarrow as pa
@@ -24,10 +26,13 @@ import pyarrow.parquet as pq
 import safetensors
 import safetensors.numpy
 
+from icl_core.disk import atomic, sha256, to_json
 from icl_core.errors import InputError
-from icl_core.layout import scale_of
+from icl_core.kernels import in_force
+from icl_core.layout import identity, scale_of
+from icl_core.seals import BLANK, is_whole, sealed
 
-PROVENANCE = "provenance"
+PROVENANCE, SEAL, ARTIFACT, FILES = "provenance", "seal", "artifact", "files"
 # Of tables made from traffic recordings: the key of their schema's metadata that says which.
 SOURCE = b"source"
 SIMULATED, RECORDED = "simulated", "recorded"
@@ -47,59 +52,27 @@ PACKAGES = (
 )
 
 
-@contextmanager
-def atomic(path: str | os.PathLike) -> Iterator[Path]:
-    """Yield a temporary sibling to write to; it becomes `path` only if the block succeeds.
-
-    The sibling keeps the suffix (matplotlib chooses a format by it) and bears the
-    process's number: a job that outlived its killed workflow may write the same file.
-    """
-    path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    _sweep(path)
-    temporary = path.with_name(f".{path.stem}.partial-{os.getpid()}{path.suffix}")
-    try:
-        yield temporary
-        _flush(temporary)
-        temporary.replace(path)
-        _flush(path.parent)
-    finally:
-        temporary.unlink(missing_ok=True)
-
-
-def _sweep(path: Path) -> None:
-    """Remove what killed processes left of this file."""
-    for left in path.parent.glob(f".{glob.escape(path.stem)}.partial-*{path.suffix}"):
-        number = left.name.removesuffix(path.suffix).rpartition("-")[2]
-        if number.isdecimal() and not Path("/proc", number).exists() and Path("/proc").exists():
-            left.unlink(missing_ok=True)
-
-
-def _flush(path: Path) -> None:
-    """Ask the disk to keep it: without this a rename can survive a power cut and the data not."""
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
 def write_table(path: str | os.PathLike, table: pa.Table, provenance: Mapping) -> None:
     """Write a table as Parquet, the provenance in its schema's metadata."""
-    described = {**(table.schema.metadata or {}), PROVENANCE.encode(): _encode(provenance)}
+    stated = json.dumps(_stated(path, provenance), sort_keys=True, ensure_ascii=False)
+    described = {**(table.schema.metadata or {}), PROVENANCE.encode(): stated.encode()}
     table = table.replace_schema_metadata(described)
-    with atomic(path) as temporary:
-        # Checksums per page: a flipped bit is an error instead of a number.
-        pq.write_table(table, temporary, compression="zstd", write_page_checksum=True)
+    content = pa.BufferOutputStream()
+    pq.write_table(table, content, compression="zstd", write_page_checksum=True)
+    _write(path, content.getvalue().to_pybytes())
 
 
 def read_table(path: str | os.PathLike, schema: pa.Schema) -> pa.Table:
     """The table at `path`, its columns exactly those of `schema`, without nulls."""
-    path = _existing(path)
+    path = Path(path)
+    content = read_content(path)
     try:
-        table = pq.read_table(path, page_checksum_verification=True, partitioning=None)
+        table = pq.read_table(
+            pa.BufferReader(content), page_checksum_verification=True, partitioning=None
+        )
     except (pa.ArrowException, OSError) as error:
         raise _unreadable(path, "Parquet table", error) from error
+    check_place(path, _of_schema(path, table.schema))
     _check_columns(path, table, schema)
     return table
 
@@ -109,55 +82,160 @@ def write_tensors(
 ) -> None:
     """Write named arrays as safetensors, the provenance in the file's metadata."""
     arrays = {name: np.asarray(tensor, order="C") for name, tensor in tensors.items()}
-    content = safetensors.numpy.save(arrays, metadata={PROVENANCE: _encode(provenance).decode()})
-    with atomic(path) as temporary:
-        temporary.write_bytes(content)
+    stated = json.dumps(_stated(path, provenance), sort_keys=True, ensure_ascii=False)
+    _write(path, safetensors.numpy.save(arrays, metadata={PROVENANCE: stated}))
 
 
 def read_tensors(path: str | os.PathLike) -> dict[str, np.ndarray]:
     """The named arrays at `path`."""
-    path = _existing(path)
+    path = Path(path)
+    content = read_content(path)
     try:
-        return safetensors.numpy.load_file(path)
-    except (safetensors.SafetensorError, OSError, ValueError, KeyError) as error:
+        tensors = safetensors.numpy.load(content)
+    except (safetensors.SafetensorError, ValueError, KeyError) as error:
         raise _unreadable(path, "safetensors file", error) from error
+    check_place(path, _of_header(path, content))
+    return tensors
+
+
+def write_record(path: str | os.PathLike, provenance: Mapping, files: Iterable) -> None:
+    """Write, as JSON, how files were made that have no place for it, and what they hold."""
+    stated = _stated(path, {**provenance, **of_files(path, files)})
+    _write(path, to_json(stated).encode())
+
+
+def of_files(record: str | os.PathLike, files: Iterable) -> dict[str, dict[str, str]]:
+    """What a provenance says of other files, in or below the folder of the file that bears it."""
+    folder = Path(record).parent
+    return {FILES: {Path(file).relative_to(folder).as_posix(): sha256(file) for file in files}}
+
+
+def read_record(path: str | os.PathLike) -> dict:
+    """The provenance at `path`; the files that it describes hold what it says."""
+    stated = read_provenance(path)
+    for name, digest in stated.get(FILES, {}).items():
+        file = Path(path).parent / name
+        if sha256(read_content(file, bare=True)) != digest:
+            raise InputError(
+                f"{file}: expected the content that {Path(path).name} was written for, found "
+                f"another; {remedy(file)}"
+            )
+    return stated
 
 
 def read_provenance(path: str | os.PathLike) -> dict:
     """What the file at `path` says of its own making; empty where it says nothing."""
-    path = _existing(path)
+    path = Path(path)
+    content = read_content(path)
+    if path.suffix == ".safetensors":
+        stated = _of_header(path, content)
+    elif path.suffix == ".json":
+        stated = _from_json(path, content)
+    else:
+        try:
+            schema = pq.read_schema(pa.BufferReader(content))
+        except (pa.ArrowException, OSError) as error:
+            raise _unreadable(path, "Parquet table", error) from error
+        stated = _of_schema(path, schema)
+    check_place(path, stated)
+    return stated
+
+
+def read_content(path: Path, bare: bool = False) -> bytes:
+    """The bytes of a file; those of a sealed one are what was written.
+
+    Among results a file must be sealed, but for those that a record describes (`bare`).
+    """
+    if not path.is_file():
+        found = "a directory" if path.is_dir() else "nothing"
+        raise InputError(f"{path}: expected a file, found {found}; {remedy(path)}")
     try:
-        if path.suffix == ".safetensors":
-            with safetensors.safe_open(path, framework="numpy") as file:
-                text = (file.metadata() or {}).get(PROVENANCE, "{}")
-        else:
-            text = (pq.read_schema(path).metadata or {}).get(PROVENANCE.encode(), b"{}")
-        return json.loads(text)
-    except (safetensors.SafetensorError, pa.ArrowException, OSError, ValueError) as error:
-        raise _unreadable(path, f"{path.suffix.lstrip('.')} file", error) from error
+        content = path.read_bytes()
+    except OSError as error:
+        raise InputError(
+            f"{path}: expected a readable file, found {error.strerror}; {remedy(path)}"
+        ) from error
+    whole = is_whole(content)
+    if whole is False or (whole is None and not bare and identity(path)):
+        found = "without a checksum" if whole is None else "that do not match their checksum"
+        raise InputError(
+            f"{path}: expected a complete {path.suffix.lstrip('.')} file, found {len(content)} "
+            f"bytes {found}; {remedy(path)}"
+        )
+    return content
+
+
+def check_place(path: Path, stated: Mapping) -> None:
+    """Among results a file must lie where it was written to."""
+    here, there = identity(path), stated.get(ARTIFACT)
+    if here is not None and there != here:
+        raise InputError(f"{path}: expected {_words(here)}, found {_words(there)}; {remedy(path)}")
+
+
+def _words(artifact: Mapping | None) -> str:
+    """What a file is, for people."""
+    if not artifact:
+        return "a file that does not say what it is"
+    names = [name for name in artifact if name not in ("kind", "path")]
+    names.sort(key=lambda name: (name == "scale", name))
+    kind = str(artifact.get("kind", artifact.get("path"))).replace("_", " ")
+    return f"{kind} ({', '.join(f'{name} {artifact[name]}' for name in names)})"
+
+
+def _stated(path: str | os.PathLike, provenance: Mapping) -> dict:
+    """What a file says of itself. One text: safetensors keeps several in any order."""
+    here = identity(path)
+    return {**provenance, **({ARTIFACT: here} if here else {}), SEAL: BLANK}
+
+
+def _write(path: str | os.PathLike, content: bytes) -> None:
+    with atomic(path) as temporary:
+        temporary.write_bytes(sealed(content))
+
+
+def _of_schema(path: Path, schema: pa.Schema) -> dict:
+    return _from_json(path, (schema.metadata or {}).get(PROVENANCE.encode(), b"{}"))
+
+
+def _of_header(path: Path, content: bytes) -> dict:
+    size = int.from_bytes(content[:8], "little")
+    try:
+        header = json.loads(content[8 : 8 + size])
+        text = header.get("__metadata__", {}).get(PROVENANCE, "{}")
+    except (ValueError, AttributeError) as error:
+        raise _unreadable(path, "safetensors file", error) from error
+    return _from_json(path, text.encode())
+
+
+def _from_json(path: Path, text: bytes) -> dict:
+    try:
+        found = json.loads(text)
+    except ValueError as error:
+        raise _unreadable(path, "file that says how it was made", error) from error
+    return {k: v for k, v in found.items() if k != SEAL} if isinstance(found, dict) else {}
 
 
 def make_provenance(
-    code: str, configuration: Mapping, inputs: Iterable[str | os.PathLike] = (), seeds=()
+    code: str,
+    configuration: Mapping,
+    inputs: Iterable[str | os.PathLike] = (),
+    seeds: Iterable[int] = (),
+    job: Mapping = MappingProxyType({}),
 ) -> dict:
     """The provenance that every artifact of a stage carries.
 
     `code` is the digest of the source that the stage runs, `configuration` the
-    section that it was given, `inputs` the files that it read.
+    section that it was given, `inputs` the files that it read, `job` what Snakemake calls it.
     """
     return {
         "code": code,
         "configuration": dict(configuration),
         "inputs": {Path(path).as_posix(): sha256(path) for path in inputs},
+        "job": dict(job),
+        "kernels": in_force(),
         "packages": {"python": platform.python_version(), **_versions()},
         "seeds": [int(seed) for seed in seeds],
     }
-
-
-def sha256(path: str | os.PathLike) -> str:
-    """Hex digest of a file's content."""
-    with open(path, "rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _versions() -> dict[str, str]:
@@ -168,23 +246,6 @@ def _versions() -> dict[str, str]:
         except metadata.PackageNotFoundError:
             continue
     return found
-
-
-def to_json(content: Mapping) -> str:
-    """A mapping as text for people and programs; equal mappings give equal text."""
-    return json.dumps(content, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
-
-
-def _encode(provenance: Mapping) -> bytes:
-    return json.dumps(provenance, sort_keys=True, ensure_ascii=False).encode()
-
-
-def _existing(path: str | os.PathLike) -> Path:
-    path = Path(path)
-    if not path.is_file():
-        found = "a directory" if path.is_dir() else "nothing"
-        raise InputError(f"{path}: expected a file, found {found}; {remedy(path)}")
-    return path
 
 
 def _unreadable(path: Path, expected: str, error: Exception) -> InputError:

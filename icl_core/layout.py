@@ -45,6 +45,9 @@ PATTERNS = {
     "metrics": "metrics.parquet",
     "true_fit": "true_fits/{experiment}/{architecture}/seeds-{group}.parquet",
     "claims": "claims.parquet",
+    # shown: what says how an item was made, and what its files hold
+    "figure_record": "figures/{item}.json",
+    "table_record": "tables/{item}.json",
     # what the jobs of a method took
     "job_time": f"{_JOB}.tsv",
     "iteration_time": f"{_JOB}/iteration-{{iteration}}.tsv",
@@ -165,5 +168,40 @@ def groups_of(seeds: Sequence[int], stack: int) -> dict[str, tuple[int, ...]]:
 
 def scale_of(one: str | os.PathLike) -> str | None:
     """The scale under whose results a file lies; None where it lies elsewhere."""
+    place = _under_results(one)
+    return place[0] if place else None
+
+
+def identity(one: str | os.PathLike) -> dict[str, str] | None:
+    """What a file is by the place where it lies; None where it lies outside of all results.
+
+    >>> identity("results/quick/runs/a/icl/seeds-1-5/metrics.parquet")
+    {'scale': 'quick', 'kind': 'run_metrics', 'experiment': 'a', 'method': 'icl', 'group': '1-5'}
+    >>> identity("results/quick/logs/run.json")
+    {'scale': 'quick', 'path': 'logs/run.json'}
+    """
+    place = _under_results(one)
+    if place is None:
+        return None
+    scale, inside = place
+    for kind in PATTERNS:
+        found = _whole(kind).fullmatch(inside)
+        if found:
+            return {"scale": scale, "kind": kind, **found.groupdict()}
+    return {"scale": scale, "path": inside}
+
+
+def _under_results(one: str | os.PathLike) -> tuple[str, str] | None:
+    """The scale, and the path under results/{scale}/."""
     parts = Path(one).parts
-    return parts[parts.index("results") + 1] if "results" in parts[:-2] else None
+    if "results" not in parts[:-2]:
+        return None
+    at = len(parts) - 1 - parts[::-1].index("results", 2)
+    if parts[at - 1 : at] == ("docs",):  # published: copies in a folder of their own
+        return None
+    return parts[at + 1], "/".join(parts[at + 2 :])
+
+
+@cache
+def _whole(kind: str) -> re.Pattern:
+    return re.compile(re.sub(r"\\\{(\w+)\\\}", r"(?P<\1>[^/]+)", re.escape(PATTERNS[kind])))

@@ -2,17 +2,21 @@
 
 import json
 import os
+import shutil
 import subprocess
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given
+import safetensors.numpy
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from icl_core import artifacts
 from icl_core.errors import InputError
+from icl_core.job_times import Record, read_time, write_time
 
 SCHEMA = pa.schema([("seed", pa.int32()), ("state", pa.list_(pa.float32()))])
 TABLE = pa.table({"seed": [1, 2], "state": [[0.0, 1.0], [2.0, 3.0]]}, schema=SCHEMA)
@@ -78,16 +82,70 @@ def test_truncated_table_is_refused(tmp_path, keep):
         assert str(path) in one_line(error)
 
 
-def test_flipped_bit_in_a_table_is_refused(tmp_path):
-    path = tmp_path / "t.parquet"
-    rng = np.random.default_rng(0)
-    noise = pa.array(rng.integers(0, 2**31, 5000), pa.int32())
-    artifacts.write_table(path, pa.table({"seed": noise}), ABOUT)
-    content = bytearray(path.read_bytes())
-    content[2000] ^= 1
-    path.write_bytes(content)
-    with pytest.raises(InputError, match=r"t\.parquet"):
-        artifacts.read_table(path, pa.schema([("seed", pa.int32())]))
+@pytest.fixture(scope="module")
+def sealed_files(tmp_path_factory):
+    """One file of each format, as results hold them, with what reads it."""
+    root = tmp_path_factory.mktemp("flips") / "results/smoke"
+    run = "runs/a/icl/seeds-1-2"
+    noise = pa.table({"seed": pa.array(np.random.default_rng(0).integers(0, 2**31, 500))})
+    paths = [root / f"{run}/metrics.parquet", root / f"{run}/density.safetensors"]
+    paths += [root / "figures/figure-01.json", root / "benchmarks/expert/a.tsv"]
+    artifacts.write_table(paths[0], noise, ABOUT)
+    artifacts.write_tensors(paths[1], TENSORS, ABOUT)
+    artifacts.write_record(paths[2], ABOUT, [])
+    write_time(paths[3], Record(1.5, 2.5, "NAD 3"))
+    reads = [lambda path: artifacts.read_table(path, noise.schema), artifacts.read_tensors]
+    return dict(zip(paths, [*reads, artifacts.read_record, read_time], strict=True))
+
+
+@settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.integers(0, 3), st.floats(0, 1, exclude_max=True), st.integers(0, 7))
+def test_any_flipped_bit_is_refused(sealed_files, which, place, bit):
+    path, read = list(sealed_files.items())[which]
+    content = path.read_bytes()
+    read(path)
+    at = int(place * len(content))
+    path.write_bytes(content[:at] + bytes([content[at] ^ (1 << bit)]) + content[at + 1 :])
+    try:
+        with pytest.raises(InputError) as error:
+            read(path)
+    finally:
+        path.write_bytes(content)
+    assert str(path) in one_line(error)
+
+
+@pytest.mark.parametrize(
+    "there",
+    [
+        "runs/b/icl/seeds-1-2/density.safetensors",  # another experiment's
+        "runs/a/icrl/seeds-1-2/density.safetensors",  # another method's
+        "runs/a/icl/seeds-3-4/density.safetensors",  # of other seeds
+        "runs/a/icl/seeds-1-2/iteration-01/policy.safetensors",  # another kind
+        "../quick/runs/a/icl/seeds-1-2/density.safetensors",  # of another scale
+    ],
+)
+def test_a_file_that_belongs_elsewhere_is_refused(tmp_path, there):
+    root = tmp_path / "results/smoke"
+    here = root / "runs/a/icl/seeds-1-2/density.safetensors"
+    artifacts.write_tensors(here, TENSORS, ABOUT)
+    other = Path(os.path.normpath(root / there))
+    other.parent.mkdir(parents=True)
+    shutil.copy2(here, other)
+    with pytest.raises(InputError, match=r"found density \(experiment a, group 1-2, method icl"):
+        artifacts.read_tensors(other)
+    moved = shutil.copytree(tmp_path / "results", tmp_path / "elsewhere/results")
+    assert artifacts.read_tensors(moved / "smoke" / here.relative_to(root))  # all of it may move
+
+
+def test_a_file_without_a_seal_is_no_result(tmp_path):
+    path = tmp_path / "results/smoke/runs/a/icl/seeds-1-2/density.safetensors"
+    artifacts.write_tensors(tmp_path / "own.safetensors", TENSORS, {})
+    safetensors.numpy.save_file(TENSORS, tmp_path / "bare.safetensors")
+    assert artifacts.read_tensors(tmp_path / "bare.safetensors")  # a user's own
+    path.parent.mkdir(parents=True)
+    shutil.copy2(tmp_path / "bare.safetensors", path)
+    with pytest.raises(InputError, match="bytes without a checksum"):
+        artifacts.read_tensors(path)
 
 
 @pytest.mark.parametrize("keep", [0, 3, 20, -1])
@@ -167,5 +225,6 @@ def test_provenance_holds_hashes_and_versions_and_no_time(tmp_path, monkeypatch)
     digest = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
     assert about["inputs"] == {"in.txt": digest}
     assert about["packages"]["numpy"] == np.__version__
-    assert set(about) == {"code", "configuration", "inputs", "packages", "seeds"}
+    assert {"code", "configuration", "job", "kernels", "seeds"} < set(about)
+    assert len(about) == 7
     assert json.loads(json.dumps(about)) == about

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import csv
-from pathlib import Path
 from typing import NamedTuple
 
+from icl_core.job_times import read_time
 from icl_core.layout import seeds_of
 from icl_core.measuring.results import Results
 
@@ -33,21 +32,6 @@ def training_time(results: Results, experiment: str, method: str) -> Time | None
     if not found:
         return None
     groups = {one.fields["group"] for one in found}
-    taken = [read_record(one.path) for one in found]
+    taken = [read_time(one.path) for one in found]
     seeds = sum(len(seeds_of(group)) for group in groups)
     return Time(sum(one.cpu for one in taken), sum(one.wall for one in taken), seeds)
-
-
-class Record(NamedTuple):
-    """What a job took, in seconds, and what it had to say in the end."""
-
-    cpu: float
-    wall: float
-    numbers: str
-
-
-def read_record(path: Path) -> Record:
-    """The record of a job."""
-    with path.open(newline="") as file:
-        row = next(csv.DictReader(file, delimiter="\t"))
-    return Record(float(row["cpu_time"]), float(row["s"]), row.get("numbers", ""))

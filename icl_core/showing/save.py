@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import csv
-import json
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from icl_core.artifacts import atomic
+from icl_core.disk import atomic
 from icl_core.measuring.results import Results
 from icl_core.showing.item import Item
 
@@ -95,13 +94,6 @@ def save_table(table: Table, *paths: str | os.PathLike) -> None:
                 temporary.write_text(table.markdown, encoding="utf-8")
             else:
                 _write_csv(temporary, table.columns, table.rows)
-
-
-def save_provenance(path: str | os.PathLike, provenance: Mapping) -> None:
-    """Write what a figure or table was made from beside it: a CSV file has no place for it."""
-    text = json.dumps(provenance, indent=1, sort_keys=True, ensure_ascii=False)
-    with atomic(path) as temporary:
-        temporary.write_text(f"{text}\n", encoding="utf-8")
 
 
 def _write_csv(path: Path, columns: Sequence[str], rows: Sequence[Sequence]) -> None:

@@ -5,9 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from icl_core.environments import make_world
+from icl_core.job_times import Record, read_time
 from icl_core.layout import groups_of, path
 from icl_core.measuring.results import Results
-from icl_core.measuring.times import Record, Time, read_record, training_time
+from icl_core.measuring.times import Time, training_time
 
 WORLDS = {"gridworld-a": make_world("gridworld-a")}
 ICL = {"experiment": "gridworld-a", "method": "icl"}
@@ -67,5 +68,5 @@ def test_a_record_of_snakemake_is_read_as_one_of_ours(tmp_path):
     ours, theirs = tmp_path / "ours.tsv", tmp_path / "theirs.tsv"
     ours.write_text("s\tcpu_time\tnumbers\n4.0\t3.5\tNAD 1.2\n")
     theirs.write_text("s\th:m:s\tmax_rss\tcpu_time\n4.0\t0:00:04\t99.1\t3.5\n")
-    assert read_record(ours) == Record(3.5, 4.0, "NAD 1.2")
-    assert read_record(theirs) == Record(3.5, 4.0, "")
+    assert read_time(ours) == Record(3.5, 4.0, "NAD 1.2")
+    assert read_time(theirs) == Record(3.5, 4.0, "")

@@ -14,8 +14,6 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.golden import KERNELS
-
 ROOT = Path(__file__).parents[2]
 PARTS = ("Snakefile", "config.yaml", "docs/claims.yaml", "icl_core", "profiles", "workflow")
 
@@ -125,9 +123,8 @@ class Checkout:
 
 
 def environment() -> dict[str, str]:
-    """The environment without what this test process was started with, on fixed kernels."""
-    own = {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "SNAKEMAKE_PROFILE")}
-    return own | KERNELS
+    """The environment without what this test process was started with."""
+    return {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "SNAKEMAKE_PROFILE")}
 
 
 def check_out(target: Path) -> Checkout:

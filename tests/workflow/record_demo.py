@@ -6,7 +6,7 @@ Called in the folder of the run, right after it: a job's end is the time of its 
 import csv
 from pathlib import Path
 
-from icl_core.measuring.times import read_record
+from icl_core.job_times import read_time
 from workflow.program.jobs import Wanted, dry_run
 
 TARGET = Path(__file__).with_name("recorded_demo.csv")
@@ -27,7 +27,7 @@ def main() -> None:
         writer.writerow(("job", "began", "ended", "needs"))
         for job in jobs:
             ended = Path(job.time).stat().st_mtime - start
-            began = max(ended - read_record(Path(job.time)).wall, 0.0)
+            began = max(ended - read_time(Path(job.time)).wall, 0.0)
             needs = " ".join(map(name_of, job.needs))
             writer.writerow((name_of(job.time), f"{began:.1f}", f"{ended:.1f}", needs))
 

@@ -181,7 +181,7 @@ def test_clean_removes_an_experiments_own_files_and_what_others_share_stays(edit
     assert said[0].startswith(f"removed {len(gone)} files of {name}, ")
     assert said[1] == f"make them again with `icl run {name} --scale smoke`"
     planned = lines(editable, "status", name, "--scale", "smoke")
-    assert any(line.startswith(f"initial constraint {name}: missing") for line in planned)
+    assert any(line.startswith(f"adjust {name}, iteration 1: missing") for line in planned)
 
     said = lines(editable, "clean", "gridworld-a", "--method", "icl", "--scale", "smoke")
     assert "gridworld-a-all-iterations icl" in said[2]

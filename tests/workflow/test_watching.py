@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from icl_core.measuring.times import Record
+from icl_core.job_times import Record
 from workflow.program.forecast import (
     UNKNOWN,
     Cost,

@@ -21,6 +21,7 @@ from typing import Any
 
 import psutil
 
+from icl_core import kernels
 from workflow.lib.configuration import Configuration, resolve
 from workflow.lib.plan import Plan
 from workflow.lib.shown import Shown, only_finished
@@ -82,15 +83,15 @@ def one_of(names: Iterable[str]) -> str:
 
 
 def job_environment(root: Path) -> dict[str, str]:
-    """What jobs inherit: the package from here, and one core each: sums in another order would
-    give other last bits. Memory that an epoch has used stays with the process for the next one: to
-    give it back and ask for it again takes a fifth of the CPU time of training (glibc).
+    """What jobs inherit: the package from here, and kernels that give the same bits everywhere.
+
+    Memory that an epoch has used stays with the process for the next one: to give it back and ask
+    for it again takes a fifth of the CPU time of training (glibc).
     """
     paths = [str(root), *filter(None, [os.environ.get("PYTHONPATH")])]
-    libraries = ("OMP", "MKL", "OPENBLAS", "NUMEXPR")
     return {
         "PYTHONPATH": os.pathsep.join(paths),
-        **{f"{library}_NUM_THREADS": "1" for library in libraries},
+        **kernels.variables(),
         **{f"MALLOC_{what}_THRESHOLD_": str(256 * 2**20) for what in ("TRIM", "MMAP")},
     }
 

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from icl_core import discovery, layout
-from icl_core.artifacts import atomic, to_json
 from icl_core.code_digest import Code, Sources
+from icl_core.disk import atomic, to_json
 from icl_core.settings import merge, plain
 from workflow.lib import sections
 from workflow.lib.configuration import Configuration, Experiment

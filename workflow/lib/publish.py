@@ -18,7 +18,7 @@ from pathlib import Path
 
 from PIL import Image
 
-from icl_core.artifacts import atomic
+from icl_core.disk import atomic
 from icl_core.errors import InputError
 from icl_core.layout import path
 from workflow.lib.publishing import making, page

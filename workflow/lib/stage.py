@@ -12,11 +12,13 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
-from icl_core.artifacts import atomic, make_provenance, to_json
+from icl_core.artifacts import make_provenance
 from icl_core.discovery import recordings_module
+from icl_core.disk import atomic, to_json
 from icl_core.environments import make_world
 from icl_core.environments.world import World
 from icl_core.errors import InputError
+from icl_core.job_times import Record, write_time
 from icl_core.progress import Progress
 from icl_core.settings import build, reach
 
@@ -108,7 +110,13 @@ class Stage:
     def provenance(self) -> dict:
         """What every artifact of this job says of its making."""
         seeds = self.settings.get("seeds", [])
-        return make_provenance(self._code, self.settings, _files(self.input), seeds)
+        # What Snakemake remembers of a job: workflow/lib/records.py gives it back.
+        job = {
+            "rule": self._rule,
+            "input": sorted(map(str, self.input)),
+            "output": sorted(map(str, self.output)),
+        }
+        return make_provenance(self._code, self.settings, _files(self.input), seeds, job)
 
 
 def world_of(settings: Mapping) -> World:
@@ -156,13 +164,8 @@ def _record_time(stage: Stage) -> None:
     usages = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     cpu = sum(usage.ru_utime + usage.ru_stime for usage in usages)
     numbers = [f"{name} {float(number):.3g}" for name, number in stage.numbers.items()]
-    record = {
-        "s": f"{time.monotonic() - STARTED:.2f}",
-        "cpu_time": f"{cpu:.2f}",
-        "numbers": ", ".join(numbers),
-    }
-    with atomic(stage.output.time) as temporary:
-        temporary.write_text("\t".join(record) + "\n" + "\t".join(record.values()) + "\n")
+    record = Record(cpu, time.monotonic() - STARTED, ", ".join(numbers))
+    write_time(stage.output.time, record)
 
 
 def _files(given: Iterable) -> list[str]:

@@ -20,7 +20,7 @@ from pathlib import Path
 
 import jinja2
 
-from icl_core.artifacts import atomic
+from icl_core.disk import atomic
 from icl_core.errors import InputError
 from icl_core.layout import path
 from icl_core.showing import page

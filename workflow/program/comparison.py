@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 
 from icl_core import discovery
-from icl_core.artifacts import read_provenance, read_table
+from icl_core.artifacts import read_provenance, read_record, read_table
 from icl_core.layout import find, group_of, path
 from icl_core.measuring.metrics import METRICS_SCHEMA
 from icl_core.showing.tables.settings import flattened, written
@@ -49,7 +49,7 @@ class Side:
         files = [*self.folder.rglob("*.parquet"), *self.folder.rglob("*.safetensors")]
         found = {self._inside(file): read_provenance(file) for file in files}
         for file in [*self.folder.glob("figures/*.json"), *self.folder.glob("tables/*.json")]:
-            found[self._inside(file)] = json.loads(file.read_text("utf-8"))
+            found[self._inside(file)] = read_record(file)
         return {name: found[name] for name in sorted(found)}
 
     @cached_property

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import matplotlib
 
-from icl_core.artifacts import atomic
+from icl_core.disk import atomic
 from icl_core.errors import InputError
 from icl_core.measuring.results import Results
 from icl_core.showing.item import Item

@@ -17,8 +17,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from icl_core.artifacts import atomic
-from icl_core.measuring.times import read_record
+from icl_core.disk import atomic
+from icl_core.job_times import read_time
 from icl_core.tables import counted
 from workflow.program.jobs import Job, Wanted, dry_run
 
@@ -88,7 +88,7 @@ def record(scale: str, jobs: Sequence[Job], path: Path = EXPECTED) -> int:
     taken: dict[str, list[Cost]] = {}
     for job in jobs:
         written = [Path(file) for file in (*job.outputs, job.log) if file != job.time]
-        cost = Cost(read_record(Path(job.time)).cpu, sum(map(size_of, written)))
+        cost = Cost(read_time(Path(job.time)).cpu, sum(map(size_of, written)))
         taken.setdefault(kind_of(job.time), []).append(cost)
     with path.open(newline="") as file:
         kept = [row for row in csv.DictReader(file) if row["scale"] != scale]

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from icl_core import layout
-from icl_core.artifacts import atomic
+from icl_core.disk import atomic
 from icl_core.errors import InputError
 from icl_core.showing.item import read_items
 from workflow.lib.configuration import Configuration, resolve

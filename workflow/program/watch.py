@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from icl_core.measuring.times import Record, read_record
+from icl_core.job_times import Record, read_time
 from workflow.program.forecast import Cost, duration, planned_seconds, wall_time
 from workflow.program.jobs import Job
 
@@ -45,7 +45,7 @@ class Watch:
             if name in self.records:
                 continue
             if self._newer(name):
-                self.records[name] = read_record(Path(name))
+                self.records[name] = read_time(Path(name))
                 ended.append(name)
             elif name not in self._began and self._newer(job.log):
                 self._began[name] = time.time()

@@ -2,13 +2,17 @@
 
 from pathlib import Path
 
+from icl_core.artifacts import read_record
 from icl_core.demonstrations.recordings.tracks import write_recordings
+from icl_core.layout import find
 from workflow.lib.stage import Stage, run
 
 
 def main(stage: Stage) -> None:
     """Read the CSV files, write Parquet."""
     reader = stage.recordings("reader")
+    for record in find(stage.input, "recordings_digest"):
+        read_record(record.path)  # the simulated files hold what was simulated
     recordings = reader.read(stage.settings["folder"], stage.settings["numbers"])
     write_recordings(Path(stage.output[0]).parent, recordings, stage.provenance())
 

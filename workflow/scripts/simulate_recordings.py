@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from icl_core.artifacts import atomic, sha256, to_json
+from icl_core.artifacts import write_record
 from workflow.lib.stage import Stage, run
 
 
@@ -14,9 +14,7 @@ def main(stage: Stage) -> None:
     folder = Path(stage.output.folder)
     simulation.simulate(folder, settings, progress)
     files = sorted(path for path in folder.rglob("*") if path.is_file())
-    with atomic(stage.output.digest) as temporary:
-        digests = {path.relative_to(folder).as_posix(): sha256(path) for path in files}
-        temporary.write_text(to_json(digests), encoding="utf-8")
+    write_record(stage.output.digest, stage.provenance(), files)
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from icl_core.artifacts import atomic
+from icl_core.disk import atomic
 from icl_core.environments.pictures import BLUE, DARK, GREY, WHITE
 from icl_core.environments.worlds.highd import GAP, TIME, HighD, V, X
 

@@ -16,7 +16,7 @@ from typing import Protocol
 import numpy as np
 import pyarrow as pa
 
-from icl_core.artifacts import read_provenance, read_tensors, write_tensors
+from icl_core.artifacts import ARTIFACT, read_provenance, read_tensors, write_tensors
 from icl_core.errors import InputError
 from icl_core.progress import Progress
 
@@ -81,8 +81,9 @@ class Store:
     def load(self) -> Tensors | None:
         """The state, where there is one of this very job."""
         try:
-            same = read_provenance(self.path) == self.provenance
-            return read_tensors(self.path) if same else None
+            found = read_provenance(self.path)
+            found.pop(ARTIFACT, None)  # where it lies
+            return read_tensors(self.path) if found == self.provenance else None
         except InputError:
             return None
 

@@ -12,7 +12,8 @@ from pathlib import Path
 import jinja2
 import pyarrow.parquet as pq
 
-from icl_core.artifacts import SIMULATED, SOURCE, atomic
+from icl_core.artifacts import SIMULATED, SOURCE, read_record, remedy
+from icl_core.disk import atomic
 from icl_core.errors import InputError
 from icl_core.measuring.claims.verdicts import FEWEST, VERDICTS
 from icl_core.showing import paper
@@ -107,18 +108,18 @@ def data_address(svg: Path, png: Path) -> str:
 
 
 def _provenance(path: Path) -> Provenance:
+    found = read_record(path)
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
         return Provenance(
             found["code"],
             json.dumps(found["configuration"], indent=1, sort_keys=True, ensure_ascii=False),
             tuple(sorted(found["inputs"].items())),
             tuple(sorted(found["packages"].items())),
         )
-    except (OSError, ValueError, KeyError) as error:
+    except KeyError as error:
         raise InputError(
-            f"{path}: expected the provenance of {path.stem}, found none that reads "
-            f"({type(error).__name__}); delete it and run the same command again"
+            f"{path}: expected the provenance of {path.stem}, found none with {error}; "
+            f"{remedy(path)}"
         ) from error
 
 

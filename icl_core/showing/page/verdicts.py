@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from icl_core.artifacts import read_table
+from icl_core.artifacts import read_record, read_table
 from icl_core.measuring.claims.evaluate import CLAIMS_SCHEMA, counts
 from icl_core.measuring.claims.verdicts import VERDICTS
 
@@ -57,6 +57,7 @@ class Verdict:
 
 def read_verdicts(path: str | os.PathLike) -> tuple[dict[str, int], list[Verdict]]:
     """How many claims have each verdict, and the claims in the paper's order."""
+    read_record(path)
     table = read_table(path, CLAIMS_SCHEMA)
     by_id: dict[str, list[dict]] = {}
     for row in table.to_pylist():

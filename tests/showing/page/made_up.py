@@ -5,10 +5,9 @@ import csv
 import numpy as np
 import pyarrow as pa
 
-from icl_core.artifacts import write_table
+from icl_core.artifacts import write_record, write_table
 from icl_core.measuring.claims.evaluate import CLAIMS_SCHEMA
 from icl_core.showing.item import read_items
-from icl_core.showing.save import save_provenance
 from icl_core.showing.tables import ours, times_and_bounds
 from icl_core.showing.tables.results import COLUMNS as RESULTS
 from icl_core.showing.tables.settings import COLUMNS as SETTINGS
@@ -42,7 +41,7 @@ def make_results(root):
         else:
             write_csv(first, columns_of(item), rng)
             second.write_text("# Title\n\n| a |\n| --- |\n\nNotes of <b>it</b>.\n")
-        save_provenance(root / item.provenance, provenance(item))
+        write_record(root / item.provenance, provenance(item), [first, second])
     write_table(root / "claims.parquet", claims(), {})
     return items
 

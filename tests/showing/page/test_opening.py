@@ -11,7 +11,7 @@ from types import SimpleNamespace
 import pyarrow as pa
 import pytest
 
-from icl_core.artifacts import write_table
+from icl_core.artifacts import write_record, write_table
 from icl_core.measuring.claims.claim import read_claims
 from icl_core.measuring.claims.evaluate import CLAIMS_SCHEMA
 from icl_core.showing.item import find_item, read_items
@@ -19,7 +19,6 @@ from icl_core.showing.page.make import make_page
 from icl_core.showing.page.opening import PICTURES, TIMES, read_comparison, training_took
 from icl_core.showing.page.verdicts import TOPICS, by_topic
 from icl_core.showing.paper import PAPER
-from icl_core.showing.save import save_provenance
 from icl_core.showing.tables.results import COLUMNS
 from icl_core.showing.tables.times_and_bounds import TIME_COLUMNS
 from tests.showing.page.made_up import claims, make_results, provenance
@@ -44,10 +43,12 @@ OURS = {
 }
 
 
-def write_rows(root, name, columns, rows):
-    path = root / find_item(name).outputs[0]
+def write_rows(root, name, columns, rows, **stated):
+    item = find_item(name)
+    path, *others = [root / output for output in item.outputs]
     with path.open("w", newline="") as file:
         csv.writer(file).writerows([columns, *rows])
+    write_record(root / item.provenance, provenance(item) | stated, [path, *others])
 
 
 @pytest.fixture(scope="module")
@@ -60,11 +61,9 @@ def results(tmp_path_factory):
         rows.append(("gail-constraint", "gridworld-a", metric, "", "", "", 0, 0))
         write_rows(root, name, COLUMNS, rows)
     times = [("gridworld-a", "icl", 2, 600, 700, "", ""), ("ant", "icl", 2, 300, 400, "", "")]
-    write_rows(root, TIMES, TIME_COLUMNS, times)
     jobs = ("icl_select/ant/icl/seeds-1-2", "icl_adjust/ant/icl/seeds-1-2/iteration-01")
     inputs = {f"results/quick/benchmarks/{job}.tsv": "ab" for job in jobs}
-    table = find_item(TIMES)
-    save_provenance(root / table.provenance, provenance(table) | {"inputs": inputs})
+    write_rows(root, TIMES, TIME_COLUMNS, times, inputs=inputs)
     return root
 
 
@@ -137,8 +136,10 @@ def test_the_papers_values_stand_beside_ours(quick):
 
 def test_a_method_of_our_own_has_a_row_without_the_papers_values(copy):
     name = NAMES["cmse"]
-    with (copy / find_item(name).outputs[0]).open("a") as file:
-        file.write("mine,gridworld-a,cmse,0.01,0.0,2,,\n")
+    with (copy / find_item(name).outputs[0]).open() as file:
+        columns, *rows = csv.reader(file)
+    rows.append(("mine", "gridworld-a", "cmse", "0.01", "0.0", "2", "", ""))
+    write_rows(copy, name, columns, rows)
     words, marks = row(made_page(copy), "CMSE", "mine")
     assert words == [["–", "0.010", "±", "0.000"], *[["–", "–"]] * 3]
     assert marks[0] == ["ours"]

@@ -177,9 +177,21 @@ def test_a_missing_provenance_is_one_line(results):
     path = results / first.provenance
     content = path.read_bytes()
     path.unlink()
-    with pytest.raises(InputError, match=f"{first.name}.json: expected the provenance of"):
+    with pytest.raises(InputError, match=f"{first.name}.json: expected a file, found nothing"):
         write(results, ITEMS, output="none.html")
     path.write_bytes(content)
+
+
+@pytest.mark.parametrize("item", [ITEMS[0], ITEMS[-1]], ids=lambda item: item.kind)
+def test_a_file_that_was_changed_is_not_shown(results, item):
+    """A flipped bit in a table would be another number, in a picture another curve."""
+    for name in (*item.outputs, item.provenance):
+        path = results / name
+        content = path.read_bytes()
+        path.write_bytes(content[:3] + bytes([content[3] ^ 1]) + content[4:])
+        with pytest.raises(InputError, match=rf"{path.name}: expected (the content|a complete)"):
+            write(results, ITEMS, output="none.html")
+        path.write_bytes(content)
 
 
 # Written into a copy of the page: what a reader's browser would make of it.

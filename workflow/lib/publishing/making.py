@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import json
 import os
 import platform
 import subprocess
@@ -12,11 +11,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
-from icl_core.artifacts import read_provenance
+from icl_core.artifacts import read_provenance, read_record
 from icl_core.discovery import METHODS, title
 from icl_core.errors import InputError
+from icl_core.job_times import Record, read_time
 from icl_core.layout import path
-from icl_core.measuring.times import Record, read_record
 from icl_core.showing.item import Item
 from icl_core.tables import markdown_rows
 from workflow.lib.plan import Plan
@@ -77,7 +76,7 @@ def costs(results: Path) -> list[tuple[str, int, float, float]]:
     """Rule and experiment, how many jobs of this kind there were, and their seconds together."""
     found: dict[str, list[Record]] = {}
     for file in sorted((results / "benchmarks").rglob("*.tsv")):
-        found.setdefault(kind_of(file.as_posix()), []).append(read_record(file))
+        found.setdefault(kind_of(file.as_posix()), []).append(read_time(file))
     return [
         (
             kind,
@@ -197,7 +196,7 @@ def _spans(numbers: Iterable[int]) -> str:
 
 
 def _of_item(run: Run, item: Item) -> dict:
-    return json.loads((run.results / item.provenance).read_text("utf-8"))
+    return read_record(run.results / item.provenance)
 
 
 def _git(root: Path, *arguments: str) -> str:

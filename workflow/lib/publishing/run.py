@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from icl_core.artifacts import read_record
 from icl_core.discovery import METHODS, title
 from icl_core.errors import InputError
 from icl_core.layout import path
@@ -40,7 +41,7 @@ class Run:
 
 
 def read_run(root: Path, scale: str) -> Run:
-    """Find out what is there; the claims and metrics must be."""
+    """Find out what is there; the claims and metrics must be, and all files as they were made."""
     wanted = read_configuration(root, scale)
     results = root / "results" / scale
     for name in ("claims.md", "claims.parquet", "metrics.parquet"):
@@ -49,11 +50,14 @@ def read_run(root: Path, scale: str) -> Run:
                 f"{results / name}: expected the verdicts and metrics of a run, found no such "
                 f"file; make it with `snakemake --config scale={scale} only_finished=True`"
             )
+    read_record(results / path("claims"))
     done = only_finished(wanted, results)
     items: list[Item] = []
     absent: list[Item] = []
     for item in read_items():
         there = experiments_shown(item, done) and _there(item, results)
+        if there:
+            read_record(results / item.provenance)
         (items if there else absent).append(item)
     scenes = sorted(results.glob(path("scene", environment="*")))
     return Run(

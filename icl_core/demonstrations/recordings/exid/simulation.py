@@ -17,12 +17,13 @@ from dataclasses import asdict, dataclass
 from importlib import metadata
 from pathlib import Path
 
-from icl_core.artifacts import RECORDED, atomic
+from icl_core.artifacts import RECORDED
 from icl_core.demonstrations.recordings.csv_tables import write_csv
 from icl_core.demonstrations.recordings.exid import format as form
 from icl_core.demonstrations.recordings.exid.roads import ROADS, map_text
 from icl_core.demonstrations.recordings.exid.tables import recording_tables
 from icl_core.demonstrations.recordings.tracks import MARK, PARTS, csv_path, source_of
+from icl_core.disk import atomic
 from icl_core.errors import InputError
 from icl_core.randomness import generator
 from icl_core.settings import setting

@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from icl_core.artifacts import atomic
 from icl_core.demonstrations.recordings.csv_tables import write_csv
 from icl_core.demonstrations.recordings.highd import format as form
 from icl_core.demonstrations.recordings.highd.tables import (
@@ -30,6 +29,7 @@ from icl_core.demonstrations.recordings.highd.tables import (
     recording_tables,
 )
 from icl_core.demonstrations.recordings.tracks import MARK, PARTS, csv_path
+from icl_core.disk import atomic
 from icl_core.randomness import generator
 from icl_core.settings import setting
 
