@@ -40,6 +40,7 @@ localrules:
 
 
 onstart:
+    sign_run()
     PLAN.write_codes()
     lift_rate_limit(workflow)
     write_jobs(workflow)

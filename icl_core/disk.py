@@ -10,6 +10,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
+from icl_core.runs import check_current
+
 
 @contextmanager
 def atomic(path: str | os.PathLike) -> Iterator[Path]:
@@ -25,6 +27,7 @@ def atomic(path: str | os.PathLike) -> Iterator[Path]:
     try:
         yield temporary
         _flush(temporary)
+        check_current()
         temporary.replace(path)
         _flush(path.parent)
     finally:

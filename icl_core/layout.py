@@ -48,6 +48,7 @@ PATTERNS = {
     # shown: what says how an item was made, and what its files hold
     "figure_record": "figures/{item}.json",
     "table_record": "tables/{item}.json",
+    "page_record": "report.json",
     # what the jobs of a method took
     "job_time": f"{_JOB}.tsv",
     "iteration_time": f"{_JOB}/iteration-{{iteration}}.tsv",

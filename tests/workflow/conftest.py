@@ -149,21 +149,34 @@ def checkout(tmp_path) -> Checkout:
 def finished(tmp_path_factory) -> Checkout:
     """A copy in which a cut-down smoke workflow has run. Look, but copy before you touch.
 
-    All workers of pytest-xdist share it: who comes first runs it, the others wait.
+    All workers of pytest-xdist share it: who comes first runs it, the others wait. Who works on
+    tests can make one beforehand (python -m tests.workflow.conftest FOLDER) and name it in
+    ICL_FINISHED.
     """
+    if "ICL_FINISHED" in os.environ:
+        return Checkout(Path(os.environ["ICL_FINISHED"]))
     folder = tmp_path_factory.getbasetemp()
     folder = folder.parent if "PYTEST_XDIST_WORKER" in os.environ else folder
     with open(folder / "finished.lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)  # freed when the file is closed
         if not (folder / "finished").exists():
-            done = check_out(folder / "finishing")
-            done.configure(cut_down)
-            done.run("all")
-            done.path.rename(folder / "finished")
+            finish(folder / "finishing").path.rename(folder / "finished")
     return Checkout(folder / "finished")
+
+
+def finish(folder: Path) -> Checkout:
+    """Run the cut-down workflow in a new folder."""
+    done = check_out(folder)
+    done.configure(cut_down)
+    done.run("all")
+    return done
 
 
 @pytest.fixture
 def editable(finished, tmp_path) -> Checkout:
     """A copy of the finished one, to edit."""
     return finished.copy(tmp_path / "editable")
+
+
+if __name__ == "__main__":
+    finish(Path(sys.argv[1]))

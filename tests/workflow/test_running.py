@@ -7,6 +7,7 @@ import signal
 import subprocess
 import time
 
+import psutil
 import pyarrow.parquet as pq
 import pytest
 
@@ -79,6 +80,20 @@ def test_a_killed_baseline_goes_on_from_its_saved_state(checkout, tmp_path, meth
     for name in names:
         ours, theirs = ((c.path / final / name).read_bytes() for c in (checkout, uninterrupted))
         assert ours == theirs, name
+
+
+def test_a_job_whose_snakemake_was_killed_ends_and_writes_nothing(checkout):
+    checkout.configure(lambda c: c["scales"]["smoke"].update(learning=LONGER))
+    final = checkout.path / "results/smoke/runs/gridworld-b/icrl/seeds-1-2/final"
+    log = checkout.path / "results/smoke/logs/learn/gridworld-b/icrl/seeds-1-2.log"
+    with checkout.start(str(final.relative_to(checkout.path) / "policy.safetensors")) as process:
+        until(lambda: (log.exists() and log.stat().st_size) or process.poll() is not None)
+        children = psutil.Process(process.pid).children(recursive=True)
+        process.kill()  # itself alone, and its jobs live on
+    assert children
+    psutil.wait_procs(children, timeout=20)
+    assert not any(child.is_running() for child in children)
+    assert not any(final.glob("*.safetensors"))
 
 
 def test_a_truncated_artifact_is_one_line(editable):

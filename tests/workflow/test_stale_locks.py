@@ -66,7 +66,7 @@ def test_a_new_process_with_an_old_number_is_not_the_owner(state):
     assert clear_stale_locks(state)
     (mine,) = (state / "instances").iterdir()
     host, number, start = mine.name.rsplit(" ", 2)
-    mine.rename(mine.with_name(f"{host} {number} {int(start) - 999}"))
+    mine.rename(mine.with_name(f"{host} {number} {start}0"))
     (state / "locks").mkdir()
     (state / "locks/0.input.lock").write_text("a\n")
     assert clear_stale_locks(state)

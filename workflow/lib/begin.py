@@ -19,11 +19,11 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-import psutil
-
 from icl_core import kernels
+from icl_core.runs import begin_run, start_of
 from workflow.lib.configuration import Configuration, resolve
 from workflow.lib.plan import Plan
+from workflow.lib.records import renew
 from workflow.lib.shown import Shown, only_finished
 
 # The workflow that this process has loaded last: the program `icl` looks into its graph of jobs.
@@ -38,6 +38,7 @@ def begin(config: Mapping, root: Path, main: bool) -> tuple[Plan, Shown]:
     shown = Shown(plan)
     if main:
         clear_stale_locks(Path(".snakemake"))
+        renew(Path(".snakemake"), results)
         check_demonstrations(wanted)
         check_recordings(plan)
         _ = shown.claims
@@ -65,6 +66,11 @@ def check_recordings(plan: Plan) -> None:
 class _Wildcards:
     def __init__(self, environment: str):
         self.environment = environment
+
+
+def sign_run() -> None:
+    """A real run begins: what jobs of earlier ones still write does not count any more."""
+    begin_run(Path(".snakemake/run"))
 
 
 def lift_rate_limit(workflow: Any) -> None:
@@ -101,7 +107,7 @@ def clear_stale_locks(state: Path) -> bool:
     signatures = state / "instances"
     signatures.mkdir(parents=True, exist_ok=True)
     others = [path for path in signatures.iterdir() if not _gone(path)]
-    mine = signatures / _signature(psutil.Process())
+    mine = signatures / _signature(os.getpid())
     mine.touch()
     atexit.register(mine.unlink, missing_ok=True)
     locks = state / "locks"
@@ -111,9 +117,9 @@ def clear_stale_locks(state: Path) -> bool:
     return stale
 
 
-def _signature(process: psutil.Process) -> str:
-    # The start time distinguishes a process from a later one with the same number.
-    return f"{socket.gethostname()} {process.pid} {process.create_time():.0f}"
+def _signature(pid: int) -> str:
+    # Its start distinguishes a process from a later one with the same number.
+    return f"{socket.gethostname()} {pid} {start_of(pid)}"
 
 
 def _gone(path: Path) -> bool:
@@ -121,10 +127,7 @@ def _gone(path: Path) -> bool:
     host, number, _ = path.name.rsplit(" ", 2)
     if host != socket.gethostname():
         return False
-    try:
-        if _signature(psutil.Process(int(number))) == path.name:
-            return False
-    except psutil.NoSuchProcess:
-        pass
+    if _signature(int(number)) == path.name:
+        return False
     path.unlink(missing_ok=True)
     return True

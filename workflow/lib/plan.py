@@ -7,6 +7,7 @@ so the settings of a job are one value.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable
 from functools import cached_property
 from pathlib import Path
@@ -21,6 +22,11 @@ from workflow.lib.configuration import Configuration, Experiment
 
 Params = Callable[[Any], Any]
 ONE_JOB = ["learn"]
+
+
+def canonical(settings: dict) -> dict:
+    """As an artifact's provenance gives them back, so that both are compared as text."""
+    return json.loads(json.dumps(settings, sort_keys=True))
 
 
 class Plan:
@@ -147,7 +153,7 @@ class Plan:
             group = wildcards.get("group")
             if group:
                 found.append({"seeds": list(self.config.groups[group])})
-            return merge(*found)
+            return canonical(merge(*found))
 
         return settings
 
@@ -165,7 +171,8 @@ class Plan:
             name = wildcards.environment
             own = self.config.environments[name]
             folder = own["recordings"] or self.path("recordings", environment=name)
-            return {"environment": name} | {key: {**own, "folder": folder}[key] for key in keys}
+            chosen = {key: {**own, "folder": folder}[key] for key in keys}
+            return canonical({"environment": name, **chosen})
 
         return settings
 
@@ -176,7 +183,7 @@ class Plan:
         own = {k: v for k, v in self.config.environments[name].items() if k in world}
         fit = {key: fits[key] for key in ("architectures", "learning_rate", "steps")}
         seeds = list(self.config.groups[wildcards.group])
-        return {"environment": name, "world": own, "true_fits": fit, "seeds": seeds}
+        return canonical({"environment": name, "world": own, "true_fits": fit, "seeds": seeds})
 
     # Code
 

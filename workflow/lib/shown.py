@@ -17,7 +17,7 @@ from icl_core.settings import plain
 from icl_core.showing import paper
 from icl_core.showing.item import Item, read_items
 from workflow.lib.configuration import Configuration, Experiment
-from workflow.lib.plan import Plan
+from workflow.lib.plan import Plan, canonical
 
 CLAIMS = "docs/claims.yaml"
 
@@ -165,7 +165,7 @@ class Shown:
         item = self.item(wildcards)
         known = experiments_shown(item, self.config)
         shown = {one.name: self._all_settings(one) for one in known} if item.shows_settings else {}
-        return {
+        settings = {
             "scale": self.config.scale,
             "draw": item.draw,
             "showing": plain(self.config.showing) if item.kind == "figure" else {},
@@ -173,6 +173,7 @@ class Shown:
             "methods": list(self._titles(known).items()),
             "experiments": shown,
         }
+        return canonical(settings)
 
     def _titles(self, experiments: Iterable[Experiment]) -> dict[str, str]:
         """Titles of the paper's methods, which tables show though they were not run, and of those
@@ -209,7 +210,7 @@ class Shown:
 
     def film_settings(self, wildcards: Any) -> dict:
         """The world that is filmed."""
-        return self.plan.world(self.film[0])
+        return canonical(self.plan.world(self.film[0]))
 
     # Claims
 
@@ -235,7 +236,7 @@ class Shown:
         """What the verdicts depend on besides the inputs."""
         worlds = {one.name: self._world(one) for one in self.config.learned}
         titles = list(self._titles(self.config.learned).items())
-        return {"scale": self.config.scale, "worlds": worlds, "methods": titles}
+        return canonical({"scale": self.config.scale, "worlds": worlds, "methods": titles})
 
     def claims_code(self, wildcards: Any) -> str:
         """Digest of the code that checks the claims."""
@@ -252,11 +253,8 @@ class Shown:
         used = sorted({one.environment for one in self.config.experiments.values()})
         worlds = {name: discovery.title(discovery.WORLDS, name) for name in used}
         words = [[item.name, item.title, item.caption] for item in items]
-        return {
-            "scale": self.config.scale,
-            "items": words,
-            "titles": worlds | self._titles(self.config.learned),
-        }
+        titles = worlds | self._titles(self.config.learned)
+        return canonical({"scale": self.config.scale, "items": words, "titles": titles})
 
     def page_layout(self) -> list[str]:
         """What the page is laid out with, which is not code and so in no digest."""

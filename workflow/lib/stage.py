@@ -20,6 +20,7 @@ from icl_core.environments.world import World
 from icl_core.errors import InputError
 from icl_core.job_times import Record, write_time
 from icl_core.progress import Progress
+from icl_core.runs import end_with_run
 from icl_core.settings import build, reach
 
 T = TypeVar("T")
@@ -127,6 +128,7 @@ def world_of(settings: Mapping) -> World:
 def run(main: Callable[[Stage], None]) -> None:
     """Run a script's `main`; what the user can fix is one line, without a traceback."""
     job: Any = vars(sys.modules["__main__"])["snakemake"]  # Snakemake puts it there
+    end_with_run()
     log = Path(job.log[0])
     log.write_text("")
     stage = Stage(job)

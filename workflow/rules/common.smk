@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 from icl_core.errors import InputError
-from workflow.lib.begin import LOADED, begin, job_environment, lift_rate_limit, one_of
+from workflow.lib.begin import LOADED, begin, job_environment, lift_rate_limit, one_of, sign_run
 from workflow.lib.iterations import Iterations
 from workflow.program.jobs import write_jobs
 

@@ -46,7 +46,8 @@ rule animation:
     input:
         scene=PLAN.path("scene", environment="highd"),
     output:
-        f"{PLAN.results}/figures/highd.gif",
+        gif=f"{PLAN.results}/figures/highd.gif",
+        provenance=f"{PLAN.results}/figures/highd.json",
         time=PLAN.time("animation"),
     log:
         PLAN.log("animation"),
@@ -66,7 +67,7 @@ rule results:
         claims=[rules.claims.output[name] for name in ("parquet", "csv", "md")],
         figures=SHOWN.outputs("figure"),
         tables=SHOWN.outputs("table"),
-        films=rules.animation.output[0] if SHOWN.film else [],
+        films=rules.animation.output.gif if SHOWN.film else [],
 
 
 rule report_page:
@@ -76,7 +77,8 @@ rule report_page:
         layout=SHOWN.page_layout(),
         scenes=PLAN.scenes(PLAN.config.learned),
     output:
-        f"{PLAN.results}/report.html",
+        html=f"{PLAN.results}/report.html",
+        provenance=PLAN.path("page_record"),
         time=PLAN.time("report_page"),
     log:
         PLAN.log("report_page"),
