@@ -13,11 +13,12 @@ TORCH := $(shell grep '^torch==' requirements.lock)
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo paper publish test coverage docs bench lock
+.PHONY: help demo paper verify publish test coverage docs bench lock
 
 help: ## Say what there is
 	@echo "make demo            every table and figure at scale quick, in 4 to 10 minutes on two cores"
 	@echo "make paper CORES=8   the same with the paper's sizes and five seeds"
+	@echo "make verify          whether all results are whole, in place and of today's code"
 	@echo "make publish         what has been run so far at the paper's scale into docs/results/"
 	@echo "make test            format, lint, types, unit, workflow and smoke tests"
 	@echo "make coverage        which lines the unit tests run"
@@ -33,6 +34,9 @@ demo: $(READY)
 paper: $(READY)
 	@$(VENV)/bin/icl run --scale paper --cores $(CORES)
 	@echo "The report: $(CURDIR)/results/paper/report.html"
+
+verify: $(READY)
+	@$(VENV)/bin/icl verify --scale $(SCALE)
 
 publish: $(READY)
 	@$(VENV)/bin/python -m workflow.lib.publish $(SCALE) $(CORES)

@@ -176,8 +176,7 @@ def _words(artifact: Mapping | None) -> str:
     """What a file is, for people."""
     if not artifact:
         return "a file that does not say what it is"
-    names = [name for name in artifact if name not in ("kind", "path")]
-    names.sort(key=lambda name: (name == "scale", name))
+    names = sorted(name for name in artifact if name not in ("kind", "path"))
     kind = str(artifact.get("kind", artifact.get("path"))).replace("_", " ")
     return f"{kind} ({', '.join(f'{name} {artifact[name]}' for name in names)})"
 

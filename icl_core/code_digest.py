@@ -24,10 +24,14 @@ from typing import NamedTuple
 from icl_core import code_tree
 from icl_core.code_tree import Module, Roots, digest, locate, parsed
 
-# These speak to people, find things by name or check what was given, and cannot change a result.
+# These speak to people, find things by name, check what was given or put it on disk, and cannot
+# change a result.
 WITHOUT_EFFECT = frozenset(
     f"icl_core{name}"
-    for name in ("", ".discovery", ".errors", ".progress", ".settings", ".settings_schema")
+    for name in (
+        *("", ".discovery", ".errors", ".progress", ".settings", ".settings_schema"),
+        *(".disk", ".job_times", ".runs", ".seals"),
+    )
 )
 
 

@@ -176,20 +176,22 @@ def scale_of(one: str | os.PathLike) -> str | None:
 def identity(one: str | os.PathLike) -> dict[str, str] | None:
     """What a file is by the place where it lies; None where it lies outside of all results.
 
+    The scale is not part of it: a folder of results may be renamed, and settings tell scales apart.
+
     >>> identity("results/quick/runs/a/icl/seeds-1-5/metrics.parquet")
-    {'scale': 'quick', 'kind': 'run_metrics', 'experiment': 'a', 'method': 'icl', 'group': '1-5'}
+    {'kind': 'run_metrics', 'experiment': 'a', 'method': 'icl', 'group': '1-5'}
     >>> identity("results/quick/logs/run.json")
-    {'scale': 'quick', 'path': 'logs/run.json'}
+    {'path': 'logs/run.json'}
     """
     place = _under_results(one)
     if place is None:
         return None
-    scale, inside = place
+    _, inside = place
     for kind in PATTERNS:
         found = _whole(kind).fullmatch(inside)
         if found:
-            return {"scale": scale, "kind": kind, **found.groupdict()}
-    return {"scale": scale, "path": inside}
+            return {"kind": kind, **found.groupdict()}
+    return {"path": inside}
 
 
 def _under_results(one: str | os.PathLike) -> tuple[str, str] | None:

@@ -23,6 +23,7 @@ COMMANDS = {
     "compare": "two results folders or commits, cell by cell",
     "export": "every table and figure for a paper in LaTeX",
     "clean": "remove the files of one experiment",
+    "verify": "whether results are whole, in place and of today's code",
 }
 
 

@@ -10,6 +10,7 @@ import yaml
 
 from icl_core.artifacts import write_table, write_tensors
 from icl_core.demonstrations.files import SCHEMA
+from icl_core.job_times import Record, write_time
 from icl_core.layout import group_of, path, seeds_of
 from icl_core.learning.engine.networks import Networks
 from icl_core.learning.engine.training import ADJUSTMENT_SCHEMA, TRAINING_SCHEMA, log_table
@@ -144,7 +145,7 @@ def write_benchmarks(root, run):
         files += [path("iteration_time", rule=rule, **run, iteration=i) for rule in repeated]
     for file in files:
         (root / file).parent.mkdir(parents=True, exist_ok=True)
-        (root / file).write_text("s\th:m:s\tcpu_time\n10.0\t0:00:10\t8.0\n")
+        write_time(root / file, Record(8.0, 10.0, ""))
 
 
 def iterations():

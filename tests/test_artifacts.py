@@ -121,7 +121,6 @@ def test_any_flipped_bit_is_refused(sealed_files, which, place, bit):
         "runs/a/icrl/seeds-1-2/density.safetensors",  # another method's
         "runs/a/icl/seeds-3-4/density.safetensors",  # of other seeds
         "runs/a/icl/seeds-1-2/iteration-01/policy.safetensors",  # another kind
-        "../quick/runs/a/icl/seeds-1-2/density.safetensors",  # of another scale
     ],
 )
 def test_a_file_that_belongs_elsewhere_is_refused(tmp_path, there):

@@ -36,7 +36,7 @@ def test_what_is_written_is_found_again(one, before):
 def test_a_file_is_what_its_place_says(one):
     kind, fields = one
     found = layout.identity(f"/srv/results/run/results/quick/{path(kind, **fields)}")
-    assert found == {"scale": "quick", "kind": kind, **fields}
+    assert found == {"kind": kind, **fields}
     assert layout.identity(path(kind, **fields)) is None
     assert layout.identity(f"docs/results/{path(kind, **fields)}") is None
 

@@ -132,7 +132,7 @@ def test_a_failed_job_is_named_with_its_last_words(editable):
     done = icl(editable, "run", "--scale", "smoke", "--cores", "2")
     assert done.returncode == 1
     (named,) = [line for line in done.stdout.splitlines() if line.startswith("collect metrics")]
-    assert "metrics.parquet: expected a complete Parquet table" in named
+    assert "metrics.parquet: expected a complete parquet file" in named
     assert "logs/collect_metrics.log" in named
     assert done.stdout.splitlines()[-1].startswith("failed after ")
     assert "Traceback" not in done.stdout + done.stderr

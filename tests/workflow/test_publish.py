@@ -8,12 +8,12 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from PIL import Image
 
-from icl_core.artifacts import SIMULATED, SOURCE, write_table, write_tensors
+from icl_core.artifacts import SIMULATED, SOURCE, of_files, write_table, write_tensors
 from icl_core.errors import InputError
+from icl_core.job_times import Record, write_time
 from icl_core.layout import path
 from icl_core.measuring.claims.evaluate import as_markdown
 from icl_core.showing.item import read_items
@@ -55,11 +55,13 @@ def root(tmp_path):
     (results / "runs/gridworld-a/icrl").mkdir()
     (results / "claims.md").write_text(as_markdown(claims(), "quick"))
     (results / "claims.csv").write_text("id\n")
+    described = of_files(results / "claims.parquet", results.glob("claims.[mc]*"))
+    write_table(results / "claims.parquet", claims(), described)
     write_table(results / "metrics.parquet", claims(), {"code": "c0de", "inputs": {"one": "ab"}})
     for job, seconds in ((JOB, 8.0), ("table/table-01", 9)):
         path = results / "benchmarks" / f"{job}.tsv"
         path.parent.mkdir(parents=True)
-        path.write_text(f"s\tcpu_time\n10.0\t{seconds}\n")
+        write_time(path, Record(seconds, 10.0, ""))
     return root
 
 
@@ -80,7 +82,7 @@ def test_what_is_finished_is_published_and_nothing_else(root):
     assert found == {("table", n) for n in TABLES} | {("figure", n) for n in FIGURES}
     for name, content in files.items():
         original = root / "results/quick" / name
-        if name not in ("README.md", "provenance.md", "cpu-seconds.csv"):
+        if name not in ("README.md", "provenance.md", "cpu-seconds.csv", "files.json"):
             assert content == original.read_bytes()
     rows = list(csv.reader(files["cpu-seconds.csv"].decode().splitlines()))
     assert rows[1:] == [
@@ -93,8 +95,7 @@ def test_an_animation_of_real_traffic_is_not_published(root, source):
     results = root / "results/quick"
     (results / "figures/highd.gif").write_bytes(b"vehicles")
     scene = pa.table({"x": [0.0]}).replace_schema_metadata({SOURCE: source})
-    (results / "recordings/highd").mkdir(parents=True)
-    pq.write_table(scene, results / "recordings/highd/scene.parquet")
+    write_table(results / "recordings/highd/scene.parquet", scene, {})
     assert ("figures/highd.gif" in published(root)) == (source == SIMULATED)
 
 

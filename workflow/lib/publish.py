@@ -18,12 +18,15 @@ from pathlib import Path
 
 from PIL import Image
 
+from icl_core.artifacts import write_record
 from icl_core.disk import atomic
 from icl_core.errors import InputError
 from icl_core.layout import path
 from workflow.lib.publishing import making, page
 from workflow.lib.publishing.page import ANIMATION
 from workflow.lib.publishing.run import Run, read_run
+from workflow.program.jobs import Wanted, dry_run
+from workflow.program.status import changed_settings
 
 ROOT = Path(__file__).parents[2]
 OUTPUT = Path("docs/results")
@@ -32,6 +35,7 @@ LARGE = 300_000  # bytes: a larger SVG is published as a PNG,
 WIDTH = 1400  # pixels wide at most
 SUMMARY = "summary.md"
 BY_HAND = (SUMMARY, making.EQUAL_CODE)
+MANIFEST = "files.json"  # the digests of all files but those, and the code of the runs
 COPIED = ("claims.md", "claims.csv", "metrics.parquet")
 # The rules that show. Without the others a job that learns cannot start, whatever was edited.
 RULES = (
@@ -48,6 +52,17 @@ def show(scale: str, cores: int) -> None:
         raise InputError(f"results/{scale} could not be shown: see what Snakemake says above")
 
 
+def check_settings(scale: str) -> None:
+    """Stop where results were made with other settings than today's: tables would show these."""
+    for job in dry_run(Wanted(scale)):
+        changed = changed_settings(job) if job.rule not in RULES else []
+        if changed:
+            raise InputError(
+                f"results/{scale}: expected results of today's configuration, found {job.title} "
+                f"with {', '.join(changed)}; run `icl run --scale {scale}`, or take the change back"
+            )
+
+
 def check_learned(results: Path) -> None:
     """Stop where there is nothing to publish."""
     pattern = path("run_metrics", experiment="*", method="*", group="*")
@@ -62,7 +77,11 @@ def publish(root: Path, scale: str, output: Path) -> int:
     """Copy the run of a scale into a folder; how many bytes it holds then."""
     check_learned(root / "results" / scale)
     run = read_run(root, scale)
-    return replace_folder(output, gather(run, output))
+    files = gather(run, output)
+    size = replace_folder(output, files)
+    stated = {"scale": scale, "runs": making.codes(run)}
+    write_record(output / MANIFEST, stated, [output / name for name in files])
+    return size
 
 
 def gather(run: Run, folder: Path) -> dict[str, bytes]:
@@ -140,6 +159,7 @@ def main(arguments: Sequence[str]) -> int:
             return 2
     try:
         check_learned(ROOT / "results" / scale)
+        check_settings(scale)
         show(scale, cores)
         size = publish(ROOT, scale, ROOT / OUTPUT)
     except InputError as error:

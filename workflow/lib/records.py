@@ -107,7 +107,7 @@ def renew(state: Path, results: Path) -> int:
 def _records(results: Path, looked: Looked) -> Iterator[tuple[str, dict[str, Any]]]:
     """The record of each output of the jobs whose files are there."""
     written: set[str] = set()
-    for path in _artifacts(results):
+    for path in artifacts(results):
         made = looked.made(path)
         if made is None:
             continue
@@ -120,7 +120,8 @@ def _records(results: Path, looked: Looked) -> Iterator[tuple[str, dict[str, Any
                 yield output, _record(made, looked)
 
 
-def _artifacts(results: Path) -> Iterator[Path]:
+def artifacts(results: Path) -> Iterator[Path]:
+    """The files of results that say what they are, and how they were made."""
     for suffix in SEALED:
         for path in sorted(results.rglob(f"*{suffix}")):
             if "kind" in (identity(path) or {}):

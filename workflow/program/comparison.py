@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 
 from icl_core import discovery
-from icl_core.artifacts import read_provenance, read_record, read_table
+from icl_core.artifacts import read_provenance, read_table
 from icl_core.layout import find, group_of, path
 from icl_core.measuring.metrics import METRICS_SCHEMA
 from icl_core.showing.tables.settings import flattened, written
@@ -47,10 +47,8 @@ class Side:
     def made(self) -> dict[str, dict]:
         """What every artifact says of its making, by its path."""
         files = [*self.folder.rglob("*.parquet"), *self.folder.rglob("*.safetensors")]
-        found = {self._inside(file): read_provenance(file) for file in files}
-        for file in [*self.folder.glob("figures/*.json"), *self.folder.glob("tables/*.json")]:
-            found[self._inside(file)] = read_record(file)
-        return {name: found[name] for name in sorted(found)}
+        files += [*self.folder.glob("figures/*.json"), *self.folder.glob("tables/*.json")]
+        return {self._inside(file): read_provenance(file) for file in sorted(files)}
 
     @cached_property
     def made_as_published(self) -> dict[str, dict]:

@@ -10,13 +10,16 @@ import argparse
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from graphlib import TopologicalSorter
 from pathlib import Path
 from typing import Any
 
 from icl_core.artifacts import read_provenance
+from icl_core.disk import sha256
 from icl_core.errors import InputError
 from icl_core.tables import counted
+from workflow.lib.records import SEALED
 from workflow.program.forecast import duration, expected_costs, read_costs
 from workflow.program.jobs import Job, Wanted, dry_run, loaded_codes
 
@@ -123,35 +126,40 @@ def reason(job: Job, codes: Path) -> str:
     return "; ".join(words)
 
 
+def changed_settings(job: Job) -> list[str]:
+    """The settings that a job's files were made with and that are others now, in words."""
+    made = _made_with(job.outputs)
+    if made is None:
+        return []
+    return differences(made.get("configuration", {}), plain(job.params.get("settings", {})))
+
+
 def _changes(job: Job, codes: Path) -> list[str]:
     """How what a job is given differs from what its files say that they were made with."""
     made = _made_with(job.outputs)
     if made is None:
         return []
-    before, now = made.get("configuration", {}), plain(job.params.get("settings", {}))
-    words = [_some(differences(before, now))] if before != now else []
+    changed = changed_settings(job)
+    words = [_some(changed)] if changed else []
     code = str(job.params.get("code", ""))
     if made.get("code") != code:
         old, new = _parts(codes / f"{made.get('code')}.json"), loaded_codes().get(code)
         files = differing(old, new) if old and new else []
         words.append(f"code, {_some(files)}" if files else "code")
-    return words
+    replaced = [
+        name
+        for name, digest in made.get("inputs", {}).items()
+        if Path(name).is_file() and sha256(name) != digest
+    ]
+    return words + ([f"another content, {_some(replaced)}"] if replaced else [])
 
 
 def _made_with(outputs: Iterable[str]) -> dict[str, Any] | None:
     """The provenance of the first output that has one."""
     for path in map(Path, outputs):
-        try:
-            if path.suffix == ".json" and path.is_file():
-                found = json.loads(path.read_text(encoding="utf-8"))
-            elif path.suffix in (".parquet", ".safetensors"):
-                found = read_provenance(path)
-            else:
-                continue
-        except (InputError, ValueError):
-            continue
-        if "configuration" in found:
-            return found
+        if path.suffix in SEALED and path.is_file():
+            with suppress(InputError):
+                return read_provenance(path)
     return None
 
 

@@ -164,6 +164,12 @@ _TODAY = (
 )
 
 
+def codes(run: Run) -> dict[str, str]:
+    """The digest of the code behind each finished run, by the path of its constraint."""
+    found = {path("constraint", **s._asdict()): s.file(run, "constraint") for s in finished(run)}
+    return {name: read_provenance(file).get("code", "") for name, file in found.items()}
+
+
 def _runs(run: Run, equal: Collection[str]) -> list[list[str]]:
     lines = [["Experiment", "Method", "Seeds", "Code", "Today's code"], ["---"] * 5]
     plan = Plan(run.wanted, run.root)
