@@ -13,7 +13,7 @@ TORCH := $(shell grep '^torch==' requirements.lock)
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo paper verify publish test coverage docs bench lock
+.PHONY: help demo paper verify publish test same-bits coverage docs bench lock
 
 help: ## Say what there is
 	@echo "make demo            every table and figure at scale quick, in 4 to 10 minutes on two cores"
@@ -21,6 +21,7 @@ help: ## Say what there is
 	@echo "make verify          whether all results are whole, in place and of today's code"
 	@echo "make publish         what has been run so far at the paper's scale into docs/results/"
 	@echo "make test            format, lint, types, unit, workflow and smoke tests"
+	@echo "make same-bits       that emulated processors give the same bits (needs qemu-user, 15 minutes)"
 	@echo "make coverage        which lines the unit tests run"
 	@echo "make docs            docs/settings.md and the editors' schema, from the declarations"
 	@echo "make bench           how fast the learner is, as ratios"
@@ -50,6 +51,9 @@ test: $(READY)
 	$(VENV)/bin/snakemake --lint
 	$(VENV)/bin/snakemake --dry-run --quiet rules -- all
 	OMP_NUM_THREADS=1 $(VENV)/bin/python -m pytest -n 2
+
+same-bits: $(READY)
+	$(VENV)/bin/python -m tests.same_bits compare
 
 coverage: $(READY)
 	OMP_NUM_THREADS=1 $(VENV)/bin/python -m pytest -n 2 --cov=icl_core --cov=workflow --cov-report=term:skip-covered --ignore=tests/workflow

@@ -19,6 +19,7 @@ from icl_core.environments import make_world
 from icl_core.environments.world import World
 from icl_core.errors import InputError
 from icl_core.job_times import Record, write_time
+from icl_core.kernels import broken_promise
 from icl_core.progress import Progress
 from icl_core.runs import end_with_run
 from icl_core.settings import build, reach
@@ -130,7 +131,10 @@ def run(main: Callable[[Stage], None]) -> None:
     job: Any = vars(sys.modules["__main__"])["snakemake"]  # Snakemake puts it there
     end_with_run()
     log = Path(job.log[0])
-    log.write_text("")
+    broken = broken_promise()
+    log.write_text(
+        f"note: last bits may differ from those of other machines: {broken}\n" * bool(broken)
+    )
     stage = Stage(job)
     try:
         main(stage)
