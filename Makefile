@@ -21,7 +21,7 @@ help: ## Say what there is
 	@echo "make verify          whether all results are whole, in place and of today's code"
 	@echo "make publish         what has been run so far at the paper's scale into docs/results/"
 	@echo "make test            format, lint, types, unit, workflow and smoke tests"
-	@echo "make same-bits       that emulated processors give the same bits (needs qemu-user, 15 minutes)"
+	@echo "make same-bits       that emulated processors give the same bits (needs qemu-user, 3 minutes)"
 	@echo "make coverage        which lines the unit tests run"
 	@echo "make docs            docs/settings.md and the editors' schema, from the declarations"
 	@echo "make bench           how fast the learner is, as ratios"

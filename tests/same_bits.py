@@ -4,7 +4,7 @@ python -m tests.same_bits              print a digest of each run
 python -m tests.same_bits PROCESSOR    the same emulated (Haswell, EPYC, Skylake-Client)
 python -m tests.same_bits compare      all of them, and whether they are equal
 
-Emulation needs Debian's qemu-user, and a quarter of an hour.
+Emulation needs Debian's qemu-user, and some three minutes.
 """
 
 from __future__ import annotations
