@@ -34,7 +34,7 @@ rule read_recordings:
         ENV
     threads: 1
     params:
-        settings=PLAN.recording_settings("folder", "numbers"),
+        settings=PLAN.recording_settings("folder", "numbers", "motion_tolerance"),
         code=PLAN.code("read_recordings.py", "reader"),
     script:
         "../scripts/read_recordings.py"

@@ -8,8 +8,8 @@ from workflow.lib.stage import Stage, run
 
 def main(stage: Stage) -> None:
     """Read the CSV files, write Parquet."""
-    reader = stage.recordings("reader")
-    recordings = reader.read(stage.settings["folder"], stage.settings["numbers"])
+    keys = ("folder", "numbers", "motion_tolerance")
+    recordings = stage.recordings("reader").read(*(stage.settings[key] for key in keys))
     write_recordings(Path(stage.output[0]).parent, recordings, stage.provenance())
 
 
