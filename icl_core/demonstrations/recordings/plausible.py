@@ -8,6 +8,7 @@ another that must agree with it.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -28,6 +29,7 @@ JUMP = 10.0  # metres that a vehicle may jump in one frame at a tolerance of 1
 OFF_ROAD = 0.05  # share of positions that may lie off all lanes
 PLACES = 1000  # of a recording that are looked up
 OFF_CENTRE = 0.5  # metres from the middle of the lane within which half of all positions lie
+SEVERAL = 4  # vehicles; of fewer, one that keeps to a side of its lane proves nothing
 UNITS = "give metres and seconds in the data set's own frame, or relax motion_tolerance"
 
 
@@ -89,21 +91,25 @@ def some_rows(tracks: pa.Table, recording: int) -> np.ndarray:
     return rows[:: max(1, len(rows) // PLACES)]
 
 
-def check_places(where: str, off_centre: np.ndarray, off_road: float) -> None:
-    """Vehicles are in their lanes: metres from the middle of the lane (n,), NaN off all lanes.
+class Places(NamedTuple):
+    """Some positions of vehicles, (n,) each."""
 
-    `off_road` is the share that may be off them.
-    """
+    vehicle: np.ndarray
+    off_centre: np.ndarray  # metres from the middle of the lane, NaN off all lanes
+
+
+def check_places(where: str, places: Places, off_road: float) -> None:
+    """Vehicles are in their lanes; `off_road` is the share of positions that may be off them."""
     advice = "check units, origin, axes and the map or markings, or relax scene.off_road"
-    outside = np.isnan(off_centre)
+    outside = np.isnan(places.off_centre)
     share = float(outside.mean()) if len(outside) else 0.0
     if share > off_road:
         raise InputError(
             f"{where}: expected at most {off_road:.0%} of the vehicles' positions off all lanes, "
             f"found {share:.0%}; {advice}"
         )
-    if not outside.all():
-        middle = float(np.median(np.abs(off_centre[~outside])))
+    if len(np.unique(places.vehicle)) >= SEVERAL:
+        middle = float(np.nanmedian(np.abs(places.off_centre)))
         if middle > OFF_CENTRE:
             raise InputError(
                 f"{where}: expected half of the vehicles' positions within {OFF_CENTRE:g} m of "

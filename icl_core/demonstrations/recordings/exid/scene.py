@@ -22,7 +22,7 @@ from icl_core.demonstrations.recordings.exid.lane_changes import (
     right_of,
 )
 from icl_core.demonstrations.recordings.exid.maps import Lanelet, read_map
-from icl_core.demonstrations.recordings.plausible import OFF_ROAD, check_places, some_rows
+from icl_core.demonstrations.recordings.plausible import OFF_ROAD, Places, check_places, some_rows
 from icl_core.demonstrations.recordings.tracks import source_of
 from icl_core.environments.lane_change_scene import (
     FARTHEST_START,
@@ -62,24 +62,23 @@ def make_scene(
         path, number = find_map(folder, one["location"]), one["recording"]
         maps[number] = read_map(path, one["x_utm_origin"], one["y_utm_origin"])
         if settings.off_road < 1:
-            off = off_centre(tables["tracks"], number, maps[number])
             where = f"{Path(folder)}: recording {number:02d} on the map {path}"
-            check_places(where, off, settings.off_road)
+            found = places(tables["tracks"], number, maps[number])
+            check_places(where, found, settings.off_road)
     return scene_of(tables, maps, settings, source_of(folder), str(folder))
 
 
-def off_centre(tracks: pa.Table, recording: int, lanelets: Sequence[Lanelet]) -> np.ndarray:
-    """Metres from a lanelet's centre line of a thousand of a recording's positions, NaN off all
-    lanelets.
-    """
+def places(tracks: pa.Table, recording: int, lanelets: Sequence[Lanelet]) -> Places:
+    """Where some of a recording's vehicles are in their lanelets."""
     rows = some_rows(tracks, recording)
-    points = np.stack([tracks[name].to_numpy()[rows] for name in ("x", "y")], axis=1)
+    x, y, track = (tracks[name].to_numpy()[rows] for name in ("x", "y", "track"))
+    points = np.stack([x, y], axis=1)
     inside = containing_lanelet(points, [lanelet.polygon for lanelet in lanelets])
     off = np.full(len(rows), np.nan)
     for k in np.unique(inside[inside >= 0]):
         line = CentreLine(lanelets[k].centre_line)
         off[inside == k] = line.signed_distance(points[inside == k])
-    return off
+    return Places(track, off)
 
 
 def scene_of(

@@ -19,7 +19,7 @@ import pyarrow as pa
 
 from icl_core.artifacts import RECORDED, SOURCE, remedy
 from icl_core.demonstrations.recordings.highd import format as form
-from icl_core.demonstrations.recordings.plausible import OFF_ROAD, check_places, some_rows
+from icl_core.demonstrations.recordings.plausible import OFF_ROAD, Places, check_places, some_rows
 from icl_core.demonstrations.recordings.tracks import MARK, TABLES
 from icl_core.environments.traffic import Headway, Road, Scene
 from icl_core.errors import InputError
@@ -76,23 +76,22 @@ def make_scene(
         for meta in tables["recordings"].to_pylist():
             for direction, name in MARKINGS.items():
                 where = f"{Path(folder)}: recording {meta['recording']:02d}, {name}"
-                check_places(where, off_centre(tables, meta, direction), settings.off_road)
+                check_places(where, places(tables, meta, direction), settings.off_road)
     mark = Path(folder, MARK)
     return scene_of(tables, settings, known_headway(mark) if mark.exists() else None)
 
 
-def off_centre(tables: Mapping[str, pa.Table], meta: Mapping, direction: int) -> np.ndarray:
-    """Metres from the middle of the lane, NaN off the lanes, of some of the positions of those who
-    drive in a direction.
-    """
+def places(tables: Mapping[str, pa.Table], meta: Mapping, direction: int) -> Places:
+    """Where some of those are who drive in a direction."""
     rows = some_rows(tables["tracks"], meta["recording"])
-    y, vehicle = (tables["tracks"][name].to_numpy()[rows] for name in ("y", "vehicle"))
     known = _of_recording(tables["vehicles"], meta["recording"], ("vehicle", "direction"))
-    y = y[np.isin(vehicle, known["vehicle"][known["direction"] == direction])]
+    y, vehicle = (tables["tracks"][name].to_numpy()[rows] for name in ("y", "vehicle"))
+    mine = np.isin(vehicle, known["vehicle"][known["direction"] == direction])
+    y, vehicle = y[mine], vehicle[mine]
     markings = np.array(meta[MARKINGS[direction]])
     lane = np.clip(np.searchsorted(markings, y) - 1, 0, len(markings) - 2)
     off = y - (markings[lane] + markings[lane + 1]) / 2
-    return np.where((y >= markings[0]) & (y <= markings[-1]), off, np.nan)
+    return Places(vehicle, np.where((y >= markings[0]) & (y <= markings[-1]), off, np.nan))
 
 
 def scene_of(
