@@ -56,40 +56,52 @@ def write_demonstrations(
 
 def read_demonstrations(path: str | os.PathLike, world: World) -> Trajectories:
     """The episodes in the file, in order of their numbers; InputError where it is faulty."""
-    file = _File(path)
-    file.check_schema(world)
-    table = file.read()
-    numbers = {name: file.whole(table, name) for name in ("trajectory", "step")}
-    file.rows = numbers
-    states = file.vectors(table, "state", world.observation_size)
-    actions = file.vectors(table, "action", world.action_size)
-    rewards = file.finite("reward", table["reward"].cast(pa.float64(), safe=False).to_numpy())
-    _check_states(file, world, states)
-    if world.discrete:
-        actions = actions[:, 0]
-        _check_actions(file, world, actions)
-    order = np.lexsort((numbers["step"], numbers["trajectory"]))
-    lengths = _check_steps(file, world, numbers, order)
-    episode, step = np.repeat(np.arange(len(lengths)), lengths), numbers["step"][order]
-    return Trajectories(
-        states=_padded(states[order], episode, step, np.float32),
-        actions=_padded(actions[order], episode, step, np.int64 if world.discrete else np.float32),
-        rewards=_padded(rewards[order], episode, step, np.float32),
-        lengths=lengths,
-    )
+    return DemonstrationsFile(path).trajectories(world)
 
 
-class _File:
+class DemonstrationsFile:
     """A file under examination: how it is read, and what its faults are called."""
 
-    def __init__(self, path: str | os.PathLike):
+    def __init__(self, path: str | os.PathLike, most_steps: int | None = None):
+        """`most_steps` counts every trajectory as long as the longest: so they lie in memory."""
         self.path = Path(path)
+        self.most_steps = most_steps
         self.rows: dict[str, np.ndarray] | None = None  # trajectory and step, once they are known
+        # Once they are read: the rows by trajectory and step, and where in these each begins.
+        self.order = self.starts = np.zeros(0, np.int64)
         if not self.path.is_file():
             raise InputError(
                 f"{self.path}: expected a Parquet file of demonstrations, found no such file; "
                 "correct the path"
             )
+
+    def trajectories(self, world: World) -> Trajectories:
+        """The episodes; see `read_demonstrations`."""
+        self.check_schema(world)
+        table = self.read()
+        self.rows = numbers = {name: self.whole(table, name) for name in ("trajectory", "step")}
+        states = self.vectors(table, "state", world.observation_size)
+        actions = self.vectors(table, "action", world.action_size)
+        rewards = self.finite("reward", table["reward"].cast(pa.float64(), safe=False).to_numpy())
+        _check_states(self, world, states)
+        if world.discrete:
+            actions = actions[:, 0]
+            _check_actions(self, world, actions)
+        self.order = order = np.lexsort((numbers["step"], numbers["trajectory"]))
+        lengths = _check_steps(self, world, numbers, order)
+        self.starts = np.cumsum(lengths) - lengths
+        episode, step = np.repeat(np.arange(len(lengths)), lengths), numbers["step"][order]
+        kind = np.int64 if world.discrete else np.float32
+        return Trajectories(
+            states=_padded(states[order], episode, step, np.float32),
+            actions=_padded(actions[order], episode, step, kind),
+            rewards=_padded(rewards[order], episode, step, np.float32),
+            lengths=lengths,
+        )
+
+    def row(self, episode: int, step: int) -> int:
+        """The file's row of a step, once the file is read."""
+        return int(self.order[self.starts[episode] + step])
 
     def fault(self, expected: str, found: str, advice: str, row: int | None = None) -> InputError:
         where = ""
@@ -104,11 +116,11 @@ class _File:
         """Raise an InputError that names the first row that is not right."""
         if not right.all():
             row = int(np.argmin(right))
-            raise self.fault(expected, _shown(values[row]), advice, row)
+            raise self.fault(expected, shown(values[row]), advice, row)
 
     def check_schema(self, world: World) -> None:
         """Columns, their types, and the environment that the file says it is of."""
-        schema = self._arrow(pq.read_schema, self.path)
+        schema = self.arrow(pq.read_schema, self.path)
         missing = [name for name in SCHEMA.names if schema.names.count(name) != 1]
         if missing:
             raise self.fault(
@@ -132,9 +144,15 @@ class _File:
                 "name a file of that environment",
             )
 
+    def check_steps(self, found: int) -> None:
+        """Not more of them than `most_steps`."""
+        if self.most_steps is not None and found > self.most_steps:
+            expected = f"at most {self.most_steps} steps"
+            raise self.fault(expected, f"{found}", "leave trajectories out")
+
     def read(self) -> pa.Table:
         """The wanted columns; at least one row, a value in each."""
-        table = self._arrow(
+        table = self.arrow(
             pq.read_table,
             self.path,
             columns=SCHEMA.names,
@@ -180,7 +198,8 @@ class _File:
         self.check(right.reshape(len(values), -1).all(axis=1), values, expected, advice)
         return values
 
-    def _arrow(self, read, *arguments, **options):
+    def arrow(self, read, *arguments, **options):
+        """What one of Arrow's functions reads of the file."""
         try:
             return read(*arguments, **options)
         except (pa.ArrowException, OSError) as error:
@@ -190,23 +209,25 @@ class _File:
             ) from error
 
 
-def _check_states(file: _File, world: World, states: np.ndarray) -> None:
+def _check_states(file: DemonstrationsFile, world: World, states: np.ndarray) -> None:
     # Half a float32 step of room: a bound may have been rounded on its way into the file.
     low, high = (np.float64(b) for b in (world.observation_low, world.observation_high))
     room = 1e-6 * np.maximum(1, np.abs(states))
     inside = ((states >= low - room) & (states <= high + room)).all(axis=1)
-    bounds = f"{_shown(world.observation_low)} to {_shown(world.observation_high)}"
+    bounds = f"{shown(world.observation_low)} to {shown(world.observation_high)}"
     advice = "check the state's columns and units"
     file.check(inside, states, f"a state of {world.name} from {bounds}", advice)
 
 
-def _check_actions(file: _File, world: World, actions: np.ndarray) -> None:
+def _check_actions(file: DemonstrationsFile, world: World, actions: np.ndarray) -> None:
     right = (actions == np.rint(actions)) & (actions >= 0) & (actions < world.n_actions)
     expected = f"an action of {world.name}, a whole number from 0 to {world.n_actions - 1}"
     file.check(right, actions, expected, "number the actions as this environment does")
 
 
-def _check_steps(file: _File, world: World, numbers: dict, order: np.ndarray) -> np.ndarray:
+def _check_steps(
+    file: DemonstrationsFile, world: World, numbers: dict, order: np.ndarray
+) -> np.ndarray:
     """Each trajectory's steps are 0, 1, 2, ... and within the horizon; their lengths."""
     trajectory, step = numbers["trajectory"][order], numbers["step"][order]
     first = np.flatnonzero(np.diff(trajectory, prepend=trajectory[0] - 1))
@@ -233,6 +254,7 @@ def _check_steps(file: _File, world: World, numbers: dict, order: np.ndarray) ->
             "cut the trajectory at the horizon",
             int(order[k]),
         )
+    file.check_steps(len(lengths) * int(lengths.max()))
     return lengths
 
 
@@ -258,7 +280,9 @@ def _is_number(kind: pa.DataType) -> bool:
     return pa.types.is_integer(kind) or pa.types.is_floating(kind)
 
 
-def _shown(values) -> str:
+def shown(values) -> str:
+    """Numbers as they stand in an error: of many, the first."""
     if np.ndim(values) == 0:
         return f"{values:.6g}" if np.asarray(values).dtype.kind == "f" else str(values)
-    return "(" + ", ".join(f"{value:.6g}" for value in values) + ")"
+    more = ", ..." if len(values) > 6 else ""
+    return "(" + ", ".join(f"{value:.6g}" for value in values[:6]) + more + ")"

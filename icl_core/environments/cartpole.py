@@ -6,7 +6,7 @@ from abc import abstractmethod
 
 import numpy as np
 
-from icl_core.environments.world import Axis, EvaluationGrid, World
+from icl_core.environments.world import Axis, EvaluationGrid, ExpectedSteps, World, stepped
 
 GRAVITY = 9.8
 MASS_POLE = 0.1
@@ -16,6 +16,7 @@ FORCE = 10.0
 TIME_STEP = 0.02
 X_LIMIT = 2.4
 ANGLE_LIMIT = 12 * 2 * np.pi / 360
+START = 0.05  # how far from 0 the state is at most at the start
 
 
 class CartPole(World):
@@ -41,7 +42,7 @@ class CartPole(World):
     )
 
     def initial_states(self, rng, n):
-        return rng.uniform(-0.05, 0.05, size=(n, 4))
+        return rng.uniform(-START, START, size=(n, 4))
 
     def step(self, states, actions, noise=None):
         _, x_dot, theta, theta_dot = np.asarray(states, dtype=np.float64).T
@@ -57,6 +58,16 @@ class CartPole(World):
         next_states = states + TIME_STEP * derivative
         failed = (np.abs(next_states[:, 0]) > X_LIMIT) | (np.abs(next_states[:, 2]) > ANGLE_LIMIT)
         return next_states, np.ones(len(states), dtype=np.float32), failed
+
+    def off_start(self, observations):
+        return np.maximum(np.abs(observations) - START, 0)
+
+    def expected_steps(self, observations, actions) -> ExpectedSteps:
+        expected = stepped(self, observations.astype(np.float64), actions)
+        # Observations are rounded: who is hardly beyond a limit may have been hardly within it.
+        x, _, theta, _ = np.moveaxis(np.abs(expected.observations), -1, 0)
+        surely = (x > X_LIMIT + self.step_room) | (theta > ANGLE_LIMIT + self.step_room)
+        return expected._replace(over=surely)
 
     def constraint_inputs(self, states, actions):
         return np.stack([states[..., 0], actions], axis=-1).astype(np.float32)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from icl_core.environments.world import Axis, EvaluationGrid, World
+from icl_core.environments.world import Axis, EvaluationGrid, ExpectedSteps, World, stepped
 from icl_core.settings import setting
 
 SIZE = 7
@@ -84,6 +84,20 @@ class Gridworld(World):
         stays = at_goal | ~inside
         next_states = np.where(stays[:, None], cells, moved).astype(np.float32)
         return next_states, at_goal.astype(np.float32), at_goal
+
+    def off_start(self, observations):
+        apart = np.abs(observations[:, None] - self.start_cells)  # (n, starts, 2)
+        nearest = apart.max(axis=2).argmin(axis=1)
+        return apart[np.arange(len(observations)), nearest]
+
+    def expected_steps(self, observations, actions) -> ExpectedSteps:
+        """With `slip`, any of the moves that are possible."""
+        draws = None
+        if self.noise_size:
+            parts = 8 if self.slip_over_all else 7
+            slips = self.slip * (np.arange(parts) + 0.5) / parts
+            draws = np.append(slips, [1.0] * (self.slip < 1))[:, None]  # 1: no slip
+        return stepped(self, np.rint(observations), actions, draws)
 
     def _slipped(self, actions: np.ndarray, uniform: np.ndarray) -> np.ndarray:
         """Replace actions by another move where the uniform draw falls below `slip`."""

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from icl_core.environments.world import Axis, EvaluationGrid, World
+from icl_core.environments.world import Axis, EvaluationGrid, ExpectedSteps, World, stepped
 
 if TYPE_CHECKING:
     import mujoco
@@ -38,16 +38,20 @@ class Robot(World):
     model_file: ClassVar[str]
     positions: ClassVar[int]  # numbers in qpos
     velocities: ClassVar[int]  # numbers in qvel
+    start_velocities: ClassVar[tuple[float, float]]  # their bounds at the start
 
     drawing = "icl_core.environments.pictures.robot"
     discount = 0.99
     input_resolution = np.array([0.05])  # half of the grid's spacing
+    reward_room = 0.1
     # Sums of 0.1 in floating point, as the authors' are: 41 nodes are at or below -1.
     grid = EvaluationGrid((Axis("position z", np.arange(-5, 5.05, 0.1), "m"),))
 
     def __init__(self, settings: World.Settings | None = None, threads: int = 1):
         super().__init__(settings)
         self.threads = threads
+        # Metres and radians, and these per second
+        self.step_room = np.repeat([0.05, 5.0], [self.positions, self.velocities])
 
     @property
     def state_size(self) -> int:
@@ -75,6 +79,26 @@ class Robot(World):
         next_states = self.simulation.advance(states, torques)
         rewards = self._rewards(states, torques, next_states)
         return next_states, rewards.astype(np.float32), np.zeros(len(states), dtype=bool)
+
+    def off_start(self, observations):
+        centre = self.simulation.start[: self.positions]
+        places, moves = np.split(observations.astype(np.float64), [self.positions], axis=1)
+        low, high = self.start_velocities
+        return np.concatenate(
+            [
+                np.maximum(np.abs(places - centre) - START_NOISE, 0),
+                np.maximum(np.maximum(low - moves, moves - high), 0),
+            ],
+            axis=1,
+        )
+
+    def expected_steps(self, observations, actions) -> ExpectedSteps:
+        """Without the solver's warm start, which is not observed: that moves a step by far less
+        than `step_room`, but for a foot that just touches the ground or just does not.
+        """
+        unknown = np.zeros((*observations.shape[:2], self.velocities))
+        states = np.concatenate([observations.astype(np.float64), unknown], axis=2)
+        return stepped(self, states, actions)
 
     def constraint_inputs(self, observations, actions):
         return observations[..., :1].astype(np.float32)

@@ -14,7 +14,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -75,6 +75,17 @@ class EvaluationGrid:
         return np.where(outside, -1, flat)
 
 
+class ExpectedSteps(NamedTuple):
+    """What must follow each row of some episodes; a row agrees with one of the cases or is wrong.
+
+    NaN stands where the observations do not tell what must follow.
+    """
+
+    observations: np.ndarray  # (cases, episodes, steps, observation_size) of the next row
+    rewards: np.ndarray  # (cases, episodes, steps)
+    over: np.ndarray  # (cases, episodes, steps) bool: the episode is over, so there is no next row
+
+
 class World(ABC):
     """A constrained environment; see the module's docstring.
 
@@ -107,6 +118,9 @@ class World(ABC):
     grid: EvaluationGrid
     noise_size: int = 0  # uniform draws that `step` needs per episode
     input_resolution: np.ndarray  # (inputs,) spacing below which two inputs count as the same
+    # (observation_size,) how far a demonstrated row may lie from the expected one
+    step_room: np.ndarray | float = 1e-3
+    reward_room: float = 1e-3  # and its reward
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -175,9 +189,45 @@ class World(ABC):
     # nobody knows it.
     true_constraint: Callable[[np.ndarray], np.ndarray] | None
 
+    # Both of these look at demonstrations that a user brings. By default nothing is checked.
+
+    def off_start(self, observations: np.ndarray) -> np.ndarray | None:
+        """How far first observations (n, observation_size) lie from where an episode can start.
+
+        The same shape, 0 where nothing is wrong; None: not known.
+        """
+        return None
+
+    def expected_steps(self, observations: np.ndarray, actions: np.ndarray) -> ExpectedSteps | None:
+        """What must follow each row of episodes (n, steps, ...), padded with zeros; None: unknown.
+
+        Where the observation is the whole state and `step` draws nothing, that is
+        `stepped(self, observations, actions)`.
+        """
+        return None
+
     @cached_property
     def true_on_grid(self) -> np.ndarray | None:
         """The true c at the grid's nodes, flat."""
         if self.true_constraint is None:
             return None
         return self.true_constraint(self.grid.nodes).astype(np.float64)
+
+
+def stepped(
+    world: World, states: np.ndarray, actions: np.ndarray, noise: np.ndarray | None = None
+) -> ExpectedSteps:
+    """What `step` makes of each of (n, steps, state_size) states.
+
+    `noise` (cases, noise_size) lists draws that show all that may happen, where it is a matter of
+    chance.
+    """
+    n, steps = states.shape[:2]
+    flat, taken = states.reshape(n * steps, -1), actions.reshape(n * steps, *world.action_shape)
+    cases = [None] if noise is None else [np.tile(one, (n * steps, 1)) for one in noise]
+    found = [world.step(flat, taken, case) for case in cases]
+    return ExpectedSteps(
+        np.stack([world.observe(moved).reshape(n, steps, -1) for moved, _, _ in found]),
+        np.stack([rewards.reshape(n, steps) for _, rewards, _ in found]),
+        np.stack([over.reshape(n, steps) for _, _, over in found]),
+    )

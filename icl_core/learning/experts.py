@@ -25,6 +25,12 @@ class ExpertSettings:
     """Settings of the demonstrations."""
 
     file: str | None = setting(None, "a Parquet file of your own; then no expert is trained")
+    tolerance: float | None = setting(
+        1.0,
+        "how far rows of that file may lie from what the world does, by its own measure "
+        "(data/README.md); 10: ten times as far; null: they are not compared",
+        above=0,
+    )
     trajectories: int = setting(50, "how many are kept", at_least=1)
     seed: int = setting(
         1, "seed of the expert's training; all learners share its trajectories", at_least=0

@@ -8,6 +8,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
+from icl_core.artifacts import read_provenance
 from icl_core.demonstrations.recordings.exid import format as exid_format
 from icl_core.demonstrations.recordings.exid import reader as exid_reader
 from icl_core.demonstrations.recordings.highd import format as highd_format
@@ -39,6 +40,17 @@ def test_own_recordings_take_the_simulations_place(finished, checkout, name):
     ours, theirs = (pq.read_table(c.path / target) for c in (checkout, finished))
     assert ours.equals(theirs)  # the same traffic, whoever recorded it
     assert not (checkout.path / f"results/smoke/recordings/{name}/csv").exists()  # not copied
+
+    if name == "exid":
+        maps = sorted(
+            path.relative_to(checkout.path).as_posix()
+            for path in checkout.path.glob("mine/maps/lanelet2/*.osm")
+        )
+        assert len(maps) == 2
+        assert set(maps) < set(read_provenance(checkout.path / target)["inputs"])
+        checkout.append(maps[0], "<!-- moved by nobody -->")
+        jobs = checkout.planned(target)
+        assert (jobs["read_recordings"], jobs["make_scene"]) == (1, 1)
 
 
 @pytest.mark.parametrize("name", ["highd", "exid"])

@@ -11,7 +11,10 @@ import psutil
 import pyarrow.parquet as pq
 import pytest
 
+from icl_core.artifacts import read_provenance
 from icl_core.code_digest import WITHOUT_EFFECT
+from icl_core.demonstrations.brought import read_brought
+from icl_core.environments import make_world
 from tests.golden import GOLDEN, digests
 from tests.workflow.conftest import environment
 
@@ -142,6 +145,18 @@ def test_wrong_demonstrations_stop_the_run_before_it_starts(checkout, own):
     assert "mine.parquet" in line
     assert "step 0" in line
     assert not (checkout.path / "results").exists()
+
+
+def test_our_own_demonstrations_pass_as_a_users_would(finished):
+    results = finished.path / "results/smoke"
+    files = sorted(results.glob("demonstrations/*/trajectories.parquet"))
+    assert len(files) > 8
+    for path in files:
+        given = read_provenance(path)["configuration"]
+        world = given["world"]
+        if "scene" in world:
+            world = {**world, "scene": finished.path / world["scene"]}
+        assert len(read_brought(path, make_world(given["environment"], **world), 1.0))
 
 
 def test_the_numbers_are_those_of_the_golden_run(finished):

@@ -50,11 +50,11 @@ def check_demonstrations(config: Configuration) -> None:
     for one in config.experiments.values():
         # The scene that a recorded world needs is not there yet: there, the job checks the file.
         if one.source == "file" and not one.recorded:
-            from icl_core.demonstrations.files import read_demonstrations
+            from icl_core.demonstrations.brought import read_brought
             from icl_core.environments import make_world
 
-            world = make_world(one.environment, **one.world)
-            read_demonstrations(one.demonstrations["file"], world)
+            world, given = make_world(one.environment, **one.world), one.demonstrations
+            read_brought(given["file"], world, given["tolerance"], whole=False)
 
 
 def check_recordings(plan: Plan) -> None:

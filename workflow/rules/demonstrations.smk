@@ -34,7 +34,7 @@ rule read_recordings:
         ENV
     threads: 1
     params:
-        settings=PLAN.recording_settings("folder", "numbers"),
+        settings=PLAN.recording_settings("folder", "numbers", "motion_tolerance"),
         code=PLAN.code("read_recordings.py", "reader"),
     script:
         "../scripts/read_recordings.py"
@@ -96,7 +96,9 @@ rule expert:
         ENV
     threads: 1
     params:
-        settings=PLAN.given("demonstrations"),
+        settings=PLAN.given(
+            "demonstrations.trajectories", "demonstrations.seed", "demonstrations.constrained_rl"
+        ),
         code=PLAN.code("expert.py"),
     script:
         "../scripts/expert.py"
@@ -117,7 +119,7 @@ rule import_demonstrations:
         ENV
     threads: 1
     params:
-        settings=PLAN.given(),
+        settings=PLAN.given("demonstrations.tolerance"),
         code=PLAN.code("import_demonstrations.py"),
     script:
         "../scripts/import_demonstrations.py"

@@ -10,10 +10,10 @@ from workflow.lib.stage import Stage, run
 
 def main(stage: Stage) -> None:
     """Read the CSV files, write Parquet."""
-    reader = stage.recordings("reader")
     for record in find(stage.input, "recordings_digest"):
         read_record(record.path)  # the simulated files hold what was simulated
-    recordings = reader.read(stage.settings["folder"], stage.settings["numbers"])
+    keys = ("folder", "numbers", "motion_tolerance")
+    recordings = stage.recordings("reader").read(*(stage.settings[key] for key in keys))
     write_recordings(Path(stage.output[0]).parent, recordings, stage.provenance())
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 from collections.abc import Collection, Mapping, Sequence
@@ -13,12 +14,14 @@ import pyarrow as pa
 
 from icl_core.artifacts import RECORDED, SIMULATED, SOURCE, write_table
 from icl_core.demonstrations.recordings.csv_tables import CsvFile
+from icl_core.demonstrations.recordings.plausible import FRAME_RATES, MOTION_TOLERANCE
 from icl_core.errors import InputError
 from icl_core.settings import setting
 
 MARK = "SIMULATED.json"  # beside the CSV files of a simulated recording: how it came about
 PARTS = ("recordingMeta", "tracksMeta", "tracks")  # a recording's three CSV files
 TABLES = ("tracks", "vehicles", "recordings")  # what is read of them
+LARGEST = float(np.finfo(np.float32).max)
 SIZE_ROOM = 0.02  # [m] sizes may differ by: both files are rounded to centimetres
 
 _NAME = re.compile(rf"(\d+)_({'|'.join(PARTS)})\.csv")
@@ -33,6 +36,12 @@ class RecordingsSettings:
     )
     numbers: tuple[int, ...] | None = setting(
         None, "which of its recordings; null: all that are there", at_least=0, each_once=True
+    )
+    motion_tolerance: float | None = setting(
+        MOTION_TOLERANCE,
+        "how far velocities may be from the change of positions, as a share of the speed; null: "
+        "velocities and accelerations are not checked",
+        above=0,
     )
 
 
@@ -104,10 +113,26 @@ class Recordings:
 
 def joined(parts: Sequence[Mapping[str, pa.Table]], folder: str | os.PathLike) -> Recordings:
     """The tables of each of a folder's recordings, one below the other."""
+    _check_different([one["tracks"] for one in parts], folder)
     tables = {
         name: pa.concat_tables([one[name] for one in parts]).combine_chunks() for name in TABLES
     }
     return Recordings(**tables, source=source_of(folder))
+
+
+def _check_different(tracks: Sequence[pa.Table], folder: str | os.PathLike) -> None:
+    """No recording is there a second time, under another number: it would count twice."""
+    known: dict[bytes, int] = {}
+    for table in tracks if len(tracks) > 1 else ():
+        number = table["recording"][0].as_py()
+        places = [table[name].to_numpy().tobytes() for name in ("frame", "x", "y")]
+        content = hashlib.sha256(b"".join(places)).digest()
+        if content in known:
+            raise InputError(
+                f"{Path(folder)}: expected each recording once, found the tracks of recording "
+                f"{known[content]} as recording {number} again; leave one of them out"
+            )
+        known[content] = number
 
 
 def write_recordings(folder: str | os.PathLike, read: Recordings, provenance: Mapping) -> None:
@@ -132,7 +157,10 @@ def recording_row(file: CsvFile, number: int, key: str) -> dict:
         )
     (row,) = table.to_pylist()
     file.check([row[key] == number], key, f"{number} as in the file's name", "rename the file")
-    file.check([row["frameRate"] > 0], "frameRate", "a rate above 0", "correct the cell")
+    slowest, fastest = FRAME_RATES
+    right = slowest <= row["frameRate"] <= fastest
+    expected = f"a rate from {slowest:g} to {fastest:g} frames per second"
+    file.check([right], "frameRate", expected, "correct the cell")
     return row
 
 
@@ -149,6 +177,27 @@ def place_in_meta(numbers: np.ndarray, known: np.ndarray) -> tuple[np.ndarray, n
     place = np.searchsorted(known, numbers, sorter=order)
     row = order[np.minimum(place, len(order) - 1)]
     return row, known[row] == numbers
+
+
+def narrowed(
+    file: CsvFile, columns: Mapping[str, np.ndarray], kept: pa.Schema, theirs: Mapping, start: int
+) -> dict[str, np.ndarray]:
+    """A block's columns in the types that are kept, its first row the file's `start`.
+
+    `theirs` are the names of columns in the file, where they are others. A number that single
+    precision cannot hold is a fault.
+    """
+    with np.errstate(over="ignore"):
+        narrow = {
+            name: values.astype(kept.field(name).type.to_pandas_dtype())
+            for name, values in columns.items()
+        }
+    for name, values in narrow.items():
+        if values.dtype.kind == "f" and not (right := np.isfinite(values)).all():
+            rows = start + np.arange(len(values))
+            column, expected = theirs.get(name, name), f"a number of at most {LARGEST:.2g}"
+            file.check(right, column, expected, "correct the cell", rows)
+    return narrow
 
 
 def joined_blocks(

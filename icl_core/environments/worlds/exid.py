@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from icl_core.environments.lane_change_scene import FARTHEST_START, FRAME_RATE, read_scene
-from icl_core.environments.world import Axis, EvaluationGrid, World
+from icl_core.environments.world import Axis, EvaluationGrid, ExpectedSteps, World, stepped
 from icl_core.errors import InputError
 from icl_core.settings import setting
 
@@ -17,6 +17,7 @@ GYMNASIUM_ID = "icl/ExiD-v0"
 TIME_STEP = 1 / FRAME_RATE  # seconds
 FULL_SCALE = 10.0  # metres from the target line at which the reward has fallen to 0
 VELOCITY_SCALE = 5.0  # m/s
+ALIKE = 3  # starts that are looked at, for a distance may be that of several lane changes
 LARGEST = float(np.finfo(np.float32).max)
 
 
@@ -125,6 +126,29 @@ class ExiD(World):
         distance = self.signed_distance(self._first[change] + frame, lateral)
         rewards = np.maximum(1 - np.abs(distance) / FULL_SCALE, 0).astype(np.float32)
         return next_states, rewards, frame == steps
+
+    def off_start(self, observations):
+        nearest = self._likely_starts(observations)[:, 0]
+        return np.abs(observations - self.observe(nearest))
+
+    def expected_steps(self, observations, actions) -> ExpectedSteps:
+        """Which lane change it is says the first distance; all else follows from the actions."""
+        n, steps = observations.shape[:2]
+        starts = self._likely_starts(observations[:, 0])
+        moves = TIME_STEP * actions[..., 0].astype(np.float64)
+        found = []
+        for case in range(starts.shape[1]):
+            change, _, lateral = starts[:, case].T
+            states = np.empty((n, steps, 3))
+            states[..., 0], states[..., 1] = change[:, None], np.arange(steps)
+            states[..., 2] = np.cumsum(np.column_stack([lateral, moves[:, :-1]]), axis=1)
+            found.append(stepped(self, states, actions))
+        return ExpectedSteps(*(np.concatenate(parts) for parts in zip(*found, strict=True)))
+
+    def _likely_starts(self, first: np.ndarray) -> np.ndarray:
+        """(n, k, 3) the starts whose distance is nearest to each of (n, 1), the nearest first."""
+        apart = np.abs(first - self.observe(self.start_states)[:, 0])
+        return self.start_states[np.argsort(apart, axis=1, kind="stable")[:, :ALIKE]]
 
     def observe(self, states):
         change = states[..., 0].astype(np.int64)

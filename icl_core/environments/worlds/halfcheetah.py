@@ -17,6 +17,7 @@ class HalfCheetahConstrained(Robot):
     threshold = 15.0
     horizon = 1000
     positions, velocities = 9, 9
+    start_velocities = (0.0, START_NOISE)
     action_high = np.ones(6, dtype=np.float32)
     action_low = -action_high
     observation_high = np.full(18, np.inf, dtype=np.float32)

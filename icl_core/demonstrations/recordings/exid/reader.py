@@ -17,6 +17,7 @@ import pyarrow as pa
 
 from icl_core.demonstrations.recordings.csv_tables import CsvFile, arrays, table_of
 from icl_core.demonstrations.recordings.exid import format as form
+from icl_core.demonstrations.recordings.plausible import MOTION_TOLERANCE, check_motion
 from icl_core.demonstrations.recordings.tracks import (
     SIZE_ROOM,
     Recordings,
@@ -27,6 +28,7 @@ from icl_core.demonstrations.recordings.tracks import (
     find_files,
     joined,
     joined_blocks,
+    narrowed,
     place_in_meta,
     recording_row,
 )
@@ -102,19 +104,31 @@ _RECORDING_COLUMNS = (
 _RECORDING_READ = pa.schema([form.RECORDING_META.field(name) for name in _RECORDING_COLUMNS])
 
 
-def read(folder: str | os.PathLike, numbers: Collection[int] | None = None) -> Recordings:
+def read(
+    folder: str | os.PathLike,
+    numbers: Collection[int] | None = None,
+    motion_tolerance: float | None = MOTION_TOLERANCE,
+) -> Recordings:
     """All recordings of a folder, or those of the given numbers; InputError where one is faulty."""
     found = find_files(folder, numbers, "ExiD")
-    return joined([_recording(number, parts) for number, parts in found.items()], folder)
+    tables = [_recording(number, parts, motion_tolerance) for number, parts in found.items()]
+    return joined(tables, folder)
 
 
 def files(folder: str | os.PathLike, numbers: Collection[int] | None = None) -> list[Path]:
-    """The CSV files that `read` reads, for a provenance."""
+    """The CSV files that `read` reads, and the maps of their locations, for a provenance."""
     found = find_files(folder, numbers, "ExiD")
-    return [path for parts in found.values() for path in parts.values()]
+    rows = [
+        recording_row(CsvFile(parts["recordingMeta"], _RECORDING_READ), number, "recordingId")
+        for number, parts in found.items()
+    ]
+    maps = {form.find_map(folder, row["locationId"]) for row in rows}
+    return [path for parts in found.values() for path in parts.values()] + sorted(maps)
 
 
-def _recording(number: int, paths: Mapping[str, Path]) -> dict[str, pa.Table]:
+def _recording(
+    number: int, paths: Mapping[str, Path], motion_tolerance: float | None
+) -> dict[str, pa.Table]:
     recording = _recording_row(CsvFile(paths["recordingMeta"], _RECORDING_READ), number)
     meta_file = CsvFile(paths["tracksMeta"], form.TRACKS_META)
     meta = arrays(meta_file.read())
@@ -126,6 +140,8 @@ def _recording(number: int, paths: Mapping[str, Path]) -> dict[str, pa.Table]:
     rows = {name: values[order] for name, values in rows.items()}
     spans = check_frames(tracks_file, rows["track"], rows["frame"], order)
     check_spans(meta_file, meta, spans, "trackId")
+    rate = recording["frame_rate"][0].as_py()
+    check_motion(tracks_file, rows, spans.first, order, rate, motion_tolerance)
     tracks = {"recording": np.full(len(order), number), **rows}
     return {
         "tracks": table_of(tracks, TRACKS),
@@ -142,10 +158,8 @@ def _rows(
     for batch in file.batches():
         columns = arrays(batch.drop_columns(["laneletId"]))
         _check_rows(file, columns, meta, number, start, sizes_agree)
-        narrow = {
-            name: columns[theirs].astype(TRACKS.field(name).type.to_pandas_dtype())
-            for name, theirs in _COPIED.items()
-        }
+        copied = {name: columns[theirs] for name, theirs in _COPIED.items()}
+        narrow = narrowed(file, copied, TRACKS, _COPIED, start)
         narrow["lanelet"] = _first_lanelets(file, batch["laneletId"], start)
         blocks.append(narrow)
         start += batch.num_rows

@@ -6,6 +6,7 @@ import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -16,10 +17,12 @@ from icl_core.demonstrations.recordings.exid.format import find_map
 from icl_core.demonstrations.recordings.exid.lane_changes import (
     CentreLine,
     LaneChange,
+    containing_lanelet,
     find_lane_changes,
     right_of,
 )
 from icl_core.demonstrations.recordings.exid.maps import Lanelet, read_map
+from icl_core.demonstrations.recordings.plausible import OFF_ROAD, Places, check_places, some_rows
 from icl_core.demonstrations.recordings.tracks import source_of
 from icl_core.environments.lane_change_scene import (
     FARTHEST_START,
@@ -39,6 +42,12 @@ class Settings:
     """Which lane changes are used."""
 
     clear_target: bool = setting(False, "true: only lane changes into an empty lane")
+    off_road: float = setting(
+        OFF_ROAD,
+        "largest share of positions that may lie off the map's lanes; 1: that is not checked",
+        at_least=0,
+        at_most=1,
+    )
 
 
 def make_scene(
@@ -48,13 +57,28 @@ def make_scene(
 
     `tables` are the reader's, by their names.
     """
-    maps = {
-        one["recording"]: read_map(
-            find_map(folder, one["location"]), one["x_utm_origin"], one["y_utm_origin"]
-        )
-        for one in tables["recordings"].to_pylist()
-    }
+    maps = {}
+    for one in tables["recordings"].to_pylist():
+        path, number = find_map(folder, one["location"]), one["recording"]
+        maps[number] = read_map(path, one["x_utm_origin"], one["y_utm_origin"])
+        if settings.off_road < 1:
+            where = f"{Path(folder)}: recording {number:02d} on the map {path}"
+            found = places(tables["tracks"], number, maps[number])
+            check_places(where, found, settings.off_road)
     return scene_of(tables, maps, settings, source_of(folder), str(folder))
+
+
+def places(tracks: pa.Table, recording: int, lanelets: Sequence[Lanelet]) -> Places:
+    """Where some of a recording's vehicles are in their lanelets."""
+    rows = some_rows(tracks, recording)
+    x, y, track = (tracks[name].to_numpy()[rows] for name in ("x", "y", "track"))
+    points = np.stack([x, y], axis=1)
+    inside = containing_lanelet(points, [lanelet.polygon for lanelet in lanelets])
+    off = np.full(len(rows), np.nan)
+    for k in np.unique(inside[inside >= 0]):
+        line = CentreLine(lanelets[k].centre_line)
+        off[inside == k] = line.signed_distance(points[inside == k])
+    return Places(track, off)
 
 
 def scene_of(

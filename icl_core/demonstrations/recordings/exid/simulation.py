@@ -26,7 +26,7 @@ from icl_core.demonstrations.recordings.tracks import MARK, PARTS, csv_path, sou
 from icl_core.disk import atomic
 from icl_core.errors import InputError
 from icl_core.randomness import generator
-from icl_core.settings import setting
+from icl_core.settings import check, plain, setting
 
 
 @dataclass(frozen=True)
@@ -37,9 +37,10 @@ class Settings:
         (1, 5, 30, 61, 75),
         "numbers of the recordings, XX in the names of files",
         at_least=0,
+        at_most=9999,
         each_once=True,
     )
-    vehicles: int = setting(280, "vehicles in each recording", at_least=1)
+    vehicles: int = setting(280, "vehicles in each recording", at_least=1, at_most=10_000)
     seed: int = setting(0, "seed of the drivers", at_least=0)
 
 
@@ -54,6 +55,7 @@ def simulate(
     """
     from icl_core.demonstrations.recordings.exid.traffic import drive
 
+    check(Settings, plain(settings), "simulation")
     folder = Path(folder)
     _check_folder(folder)
     with ExitStack() as stack:  # files are renamed in reverse order

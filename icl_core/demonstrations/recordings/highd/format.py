@@ -18,6 +18,8 @@ NO_MINIMUM = -1.0  # minDHW, minTHW, minTTC of a vehicle that never follows one
 NO_LIMIT = -1.0  # speedLimit of a road without one
 LEFTWARD, RIGHTWARD = 1, 2  # drivingDirection
 CAR, TRUCK = "Car", "Truck"  # class
+LANE_WIDTHS = (2.0, 8.0)  # [m] from one marking to the next
+FARTHEST_MARKING = 1000.0  # [m] from the image's edge
 LISTS = ";"  # separates the numbers of a list
 
 ALIASES = {"rightAlsongsideId": "rightAlongsideId"}  # so misspelt in some files

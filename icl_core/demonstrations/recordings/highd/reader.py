@@ -18,6 +18,7 @@ import pyarrow as pa
 
 from icl_core.demonstrations.recordings.csv_tables import CsvFile, arrays, table_of
 from icl_core.demonstrations.recordings.highd import format as form
+from icl_core.demonstrations.recordings.plausible import MOTION_TOLERANCE, check_motion
 from icl_core.demonstrations.recordings.tracks import (
     SIZE_ROOM,
     Recordings,
@@ -28,6 +29,7 @@ from icl_core.demonstrations.recordings.tracks import (
     find_files,
     joined,
     joined_blocks,
+    narrowed,
     place_in_meta,
     recording_row,
 )
@@ -85,10 +87,15 @@ _COPIED = {
 }
 
 
-def read(folder: str | os.PathLike, numbers: Collection[int] | None = None) -> Recordings:
+def read(
+    folder: str | os.PathLike,
+    numbers: Collection[int] | None = None,
+    motion_tolerance: float | None = MOTION_TOLERANCE,
+) -> Recordings:
     """All recordings of a folder, or those of the given numbers; InputError where one is faulty."""
     found = find_files(folder, numbers, "HighD")
-    return joined([_recording(number, parts) for number, parts in found.items()], folder)
+    tables = [_recording(number, parts, motion_tolerance) for number, parts in found.items()]
+    return joined(tables, folder)
 
 
 def files(folder: str | os.PathLike, numbers: Collection[int] | None = None) -> list[Path]:
@@ -97,7 +104,9 @@ def files(folder: str | os.PathLike, numbers: Collection[int] | None = None) -> 
     return [path for parts in found.values() for path in parts.values()]
 
 
-def _recording(number: int, paths: Mapping[str, Path]) -> dict[str, pa.Table]:
+def _recording(
+    number: int, paths: Mapping[str, Path], motion_tolerance: float | None
+) -> dict[str, pa.Table]:
     recording_file = CsvFile(paths["recordingMeta"], form.RECORDING_META)
     recording = _recording_row(recording_file, number)
     meta_file = CsvFile(paths["tracksMeta"], form.TRACKS_META)
@@ -110,6 +119,8 @@ def _recording(number: int, paths: Mapping[str, Path]) -> dict[str, pa.Table]:
     spans = check_frames(tracks_file, rows["vehicle"], rows["frame"], order)
     check_spans(meta_file, meta, spans, "id")
     _check_directions(meta_file, meta, spans, rows["x"])
+    rate = recording["frame_rate"][0].as_py()
+    check_motion(tracks_file, rows, spans.first, order, rate, motion_tolerance)
     tracks = {"recording": np.full(len(order), number), **rows}
     return {
         "tracks": table_of(tracks, TRACKS),
@@ -129,11 +140,7 @@ def _rows(file: CsvFile, meta: Mapping[str, np.ndarray]) -> dict[str, np.ndarray
             "y": columns["y"] + columns["height"] / 2,
         }
         copied = {name: columns[theirs] for name, theirs in _COPIED.items()}
-        narrow = {
-            name: values.astype(TRACKS.field(name).type.to_pandas_dtype())
-            for name, values in (centres | copied).items()
-        }
-        blocks.append(narrow)
+        blocks.append(narrowed(file, centres | copied, TRACKS, _COPIED, start))
         start += batch.num_rows
     return joined_blocks(file, blocks)
 
@@ -217,7 +224,11 @@ def _markings(file: CsvFile, column: str, row: Mapping) -> list[float]:
         found = [float(part) for part in row[column].split(form.LISTS) if part.strip()]
     except ValueError:
         found = []
-    right = len(found) >= 2 and bool(np.all(np.isfinite(found)) and np.all(np.diff(found) > 0))
-    expected = f"two or more growing numbers, separated by {form.LISTS!r}"
+    widths, (least, most) = np.diff(found), form.LANE_WIDTHS
+    right = len(found) >= 2 and bool(np.all((widths >= least) & (widths <= most)))
+    right = right and max(map(abs, found)) < form.FARTHEST_MARKING
+    expected = (
+        f"two or more growing numbers, {least:g} to {most:g} m apart, separated by {form.LISTS!r}"
+    )
     file.check([right], column, expected, "correct the cell")
     return found

@@ -19,6 +19,7 @@ import pyarrow as pa
 
 from icl_core.artifacts import RECORDED, SOURCE, remedy
 from icl_core.demonstrations.recordings.highd import format as form
+from icl_core.demonstrations.recordings.plausible import OFF_ROAD, Places, check_places, some_rows
 from icl_core.demonstrations.recordings.tracks import MARK, TABLES
 from icl_core.environments.traffic import Headway, Road, Scene
 from icl_core.errors import InputError
@@ -31,7 +32,7 @@ MARKINGS = {form.LEFTWARD: "upper_markings", form.RIGHTWARD: "lower_markings"}
 class Settings:
     """What is cut out of a recording."""
 
-    window: int = setting(5000, "frames of a recording that are used", at_least=2)
+    window: int = setting(5000, "frames of a recording that are used", at_least=2, at_most=100_000)
     directions: tuple[int, ...] = setting(
         (form.RIGHTWARD,),
         "2: who drives to the right, 1: to the left (then turned round)",
@@ -46,6 +47,13 @@ class Settings:
         "share of the view, at its end, in which a driver to learn from must arrive",
         above=0,
         below=1,
+    )
+
+    off_road: float = setting(
+        OFF_ROAD,
+        "largest share of positions that may lie off the lanes; 1: that is not checked",
+        at_least=0,
+        at_most=1,
     )
 
     def __post_init__(self) -> None:
@@ -64,8 +72,26 @@ def make_scene(
     `tables` are the reader's, by their names. Of simulated drivers the rule is known: it stands
     beside their CSV files.
     """
+    if settings.off_road < 1:
+        for meta in tables["recordings"].to_pylist():
+            for direction, name in MARKINGS.items():
+                where = f"{Path(folder)}: recording {meta['recording']:02d}, {name}"
+                check_places(where, places(tables, meta, direction), settings.off_road)
     mark = Path(folder, MARK)
     return scene_of(tables, settings, known_headway(mark) if mark.exists() else None)
+
+
+def places(tables: Mapping[str, pa.Table], meta: Mapping, direction: int) -> Places:
+    """Where some of those are who drive in a direction."""
+    rows = some_rows(tables["tracks"], meta["recording"])
+    known = _of_recording(tables["vehicles"], meta["recording"], ("vehicle", "direction"))
+    y, vehicle = (tables["tracks"][name].to_numpy()[rows] for name in ("y", "vehicle"))
+    mine = np.isin(vehicle, known["vehicle"][known["direction"] == direction])
+    y, vehicle = y[mine], vehicle[mine]
+    markings = np.array(meta[MARKINGS[direction]])
+    lane = np.clip(np.searchsorted(markings, y) - 1, 0, len(markings) - 2)
+    off = y - (markings[lane] + markings[lane + 1]) / 2
+    return Places(vehicle, np.where((y >= markings[0]) & (y <= markings[-1]), off, np.nan))
 
 
 def scene_of(

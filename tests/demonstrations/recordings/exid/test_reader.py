@@ -84,8 +84,11 @@ def test_positions_lie_in_the_lanelets_of_the_map(simulated):
 
 def test_a_choice_of_recordings(simulated):
     assert read(simulated, [9]).recordings["recording"].to_pylist() == [9]
-    assert {p.name for p in files(simulated, [9])} == {f"09_{part}.csv" for part in PARTS}
-    assert len(files(simulated)) == 6
+    own = {f"09_{part}.csv" for part in PARTS}
+    assert {p.name for p in files(simulated, [9])} == own | {
+        "2_simulated.osm"
+    }  # its location's map
+    assert len(files(simulated)) == 8
     with pytest.raises(InputError, match="expected recording 5, found the recordings 4, 9"):
         read(simulated, [5])
 
@@ -221,7 +224,7 @@ FAULTS = {
     "recording": cell("tracks", 4, "recordingId", 8, "7 as in the file's name"),
     "recording in meta": cell("tracksMeta", 0, "recordingId", 8, "7 as in the file's name"),
     "name": cell("recordingMeta", 0, "recordingId", 8, "7 as in the file's name"),
-    "frame rate": cell("recordingMeta", 0, "frameRate", 0, "above 0"),
+    "frame rate": cell("recordingMeta", 0, "frameRate", 0, "from 5 to 60"),
     # Row 10 is track 2's frame 2, row 14 all that there is of track 3.
     "missing frame": Fault(lambda rows: rows.pop(10), "tracks", 12, "frame", "frame 2 of"),
     "repeated frame": Fault(
