@@ -12,7 +12,7 @@ from pathlib import Path
 import jinja2
 import pyarrow.parquet as pq
 
-from icl_core.artifacts import SIMULATED, SOURCE, read_record, remedy
+from icl_core.artifacts import SIMULATED, SOURCE, read_provenance, read_record, remedy
 from icl_core.disk import atomic
 from icl_core.errors import InputError
 from icl_core.measuring.claims.verdicts import FEWEST, VERDICTS
@@ -95,6 +95,7 @@ def on_simulated_traffic(item: Item, simulated: Collection[str]) -> bool:
 
 def is_simulated(scene: str | os.PathLike) -> bool:
     """Whether the traffic of a scene.parquet is simulated, by what the file itself says."""
+    read_provenance(scene)  # as it was written
     return (pq.read_schema(scene).metadata or {}).get(SOURCE) == SIMULATED.encode()
 
 
