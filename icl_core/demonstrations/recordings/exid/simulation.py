@@ -25,7 +25,7 @@ from icl_core.demonstrations.recordings.exid.tables import recording_tables
 from icl_core.demonstrations.recordings.tracks import MARK, PARTS, csv_path, source_of
 from icl_core.errors import InputError
 from icl_core.randomness import generator
-from icl_core.settings import setting
+from icl_core.settings import COUNT, SEED, setting
 
 
 @dataclass(frozen=True)
@@ -36,10 +36,11 @@ class Settings:
         (1, 5, 30, 61, 75),
         "numbers of the recordings, XX in the names of files",
         at_least=0,
+        at_most=9999,
         each_once=True,
     )
-    vehicles: int = setting(280, "vehicles in each recording", at_least=1)
-    seed: int = setting(0, "seed of the drivers", at_least=0)
+    vehicles: int = setting(280, "vehicles in each recording", **COUNT)
+    seed: int = setting(0, "seed of the drivers", **SEED)
 
 
 def simulate(

@@ -31,7 +31,9 @@ MARKINGS = {form.LEFTWARD: "upper_markings", form.RIGHTWARD: "lower_markings"}
 class Settings:
     """What is cut out of a recording."""
 
-    window: int = setting(5000, "frames of a recording that are used", at_least=2)
+    window: int = setting(
+        5000, "frames of a recording that are used", at_least=2, at_most=10_000_000
+    )
     directions: tuple[int, ...] = setting(
         (form.RIGHTWARD,),
         "2: who drives to the right, 1: to the left (then turned round)",

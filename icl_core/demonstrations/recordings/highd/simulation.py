@@ -31,7 +31,7 @@ from icl_core.demonstrations.recordings.highd.tables import (
 )
 from icl_core.demonstrations.recordings.tracks import MARK, PARTS, csv_path
 from icl_core.randomness import generator
-from icl_core.settings import setting
+from icl_core.settings import SEED, setting
 
 if TYPE_CHECKING:  # it needs highway-env
     from icl_core.demonstrations.recordings.highd.traffic import Driver
@@ -80,21 +80,28 @@ TRUCK = DriverKind(
 class Settings:
     """How much is simulated; the defaults give about 100 egos that cross the whole view."""
 
-    frames: int = setting(5000, "frames that are recorded", at_least=1)
-    flow: float = setting(0.62, "vehicles per second on each carriageway", above=0)
+    frames: int = setting(5000, "frames that are recorded", at_least=1, at_most=10_000_000)
+    flow: float = setting(0.62, "vehicles per second on each carriageway", above=0, at_most=10)
     truck_share: float = setting(0.18, "share of trucks", at_least=0, at_most=1)
     upstream: float = setting(
-        500.0, "metres of road before the view, where drivers find their places", at_least=0
+        500.0,
+        "metres of road before the view, where drivers find their places",
+        at_least=0,
+        at_most=100_000,
     )
     downstream: float = setting(
-        300.0, "metres after it, so that nobody in view misses a leader who left", at_least=0
+        300.0,
+        "metres after it, so that nobody in view misses a leader who left",
+        at_least=0,
+        at_most=100_000,
     )
     warm_up: float = setting(
         48.0,
         "seconds before the recording begins, until the slowest have crossed the view",
         at_least=0,
+        at_most=86_400,
     )
-    seed: int = setting(0, "seed of the drivers", at_least=0)
+    seed: int = setting(0, "seed of the drivers", **SEED)
 
 
 def simulate(
