@@ -22,6 +22,7 @@ from typing import Any
 import psutil
 
 from workflow.lib.configuration import Configuration, resolve
+from workflow.lib.places import check_own_files, check_places
 from workflow.lib.plan import Plan
 from workflow.lib.shown import Shown, only_finished
 
@@ -36,7 +37,9 @@ def begin(config: Mapping, root: Path, main: bool) -> tuple[Plan, Shown]:
     plan = Plan(only_finished(wanted, results) if config.get("only_finished") else wanted, root)
     shown = Shown(plan)
     if main:
+        check_places(wanted.scale)
         clear_stale_locks(Path(".snakemake"))
+        check_own_files(wanted)
         check_demonstrations(wanted)
         check_recordings(plan)
         _ = shown.claims
