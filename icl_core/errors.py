@@ -13,11 +13,11 @@ class InputError(ValueError):
 
 
 def found_at(path: str | os.PathLike) -> str:
-    """What stands at a path, in an error's words: "a file", "a folder", "nothing", ..."""
+    """What stands at a path, in an error's words: "a file", "a folder", "no such file", ..."""
     try:
         mode = os.stat(path).st_mode
     except (FileNotFoundError, NotADirectoryError):
-        return "a link to nothing" if os.path.islink(path) else "nothing"
+        return "a link to nothing" if os.path.islink(path) else "no such file"
     except ValueError:
         return "a path that no file can have"
     except OSError as error:  # too long, too many links, not allowed

@@ -21,7 +21,7 @@ import pyarrow.parquet as pq
 from icl_core.artifacts import remedy, write_table
 from icl_core.demonstrations.trajectories import Trajectories
 from icl_core.environments.world import World
-from icl_core.errors import InputError
+from icl_core.errors import InputError, found_at
 
 SCHEMA = pa.schema(
     {
@@ -85,9 +85,10 @@ class _File:
     def __init__(self, path: str | os.PathLike):
         self.path = Path(path)
         self.rows: dict[str, np.ndarray] | None = None  # trajectory and step, once they are known
-        if not self.path.is_file():
+        found = found_at(path)
+        if found != "a file":
             raise InputError(
-                f"{self.path}: expected a Parquet file of demonstrations, found no such file; "
+                f"{self.path}: expected a Parquet file of demonstrations, found {found}; "
                 "correct the path"
             )
 

@@ -92,7 +92,7 @@ def test_what_is_no_file_is_called_by_its_name():
     for path, what in {
         "pipe": "a pipe",
         "folder": "a folder",
-        "none": "nothing",
+        "none": "no such file",
         "x" * 300: "what cannot be looked at (file name too long)",
     }.items():
         wanted = f"expected a Parquet file of demonstrations, found {what}; correct the path"

@@ -68,8 +68,8 @@ def test_what_is_no_file_is_called_by_its_name(tmp_path):
         "pipe": "a pipe",
         "link": "a link to nothing",
         ".": "a folder",
-        "none": "nothing",
-        "pipe/inside": "nothing",
+        "none": "no such file",
+        "pipe/inside": "no such file",
         "x" * 300: "what cannot be looked at (file name too long)",
         "a\0b": "a path that no file can have",
     }.items():

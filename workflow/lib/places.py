@@ -55,7 +55,7 @@ def _check_own(path: str, kind: str, expected: str) -> None:
 
 def _check_writable(folder: Path) -> None:
     found = found_at(folder)
-    if found not in ("a folder", "nothing"):
+    if found not in ("a folder", "no such file"):
         raise InputError(f"{folder}: expected a folder to write to, found {found}; move it away")
     place = folder if found == "a folder" else folder.absolute().parent
     if not os.access(place, os.W_OK | os.X_OK):
