@@ -126,6 +126,25 @@ def test_the_environment_of_jobs_is_the_lock():
     assert "torch==2.13.0" in lock
 
 
+def test_every_locked_package_but_torch_has_hashes():
+    lock = (ROOT / "requirements.lock").read_text().splitlines()
+    locked = {re.sub("_", "-", line).lower() for line in lock if "==" in line}
+    text = (ROOT / "requirements.hashes").read_text()
+    blocks = re.findall(
+        r"^(\S+==\S+)((?: \\\n    --hash=sha256:[0-9a-f]{64})+)$", text, re.MULTILINE
+    )
+    assert {name for name, _ in blocks} == locked - {"torch==2.13.0"}
+    # nothing else: no address of a package host, no option that would lift the check
+    rest = [line for line in text.splitlines() if not line.startswith(("#", "    --hash="))]
+    assert len(rest) == len(blocks)
+    assert "://" not in text
+    # the check is asked for in every way in which make installs them
+    made = (ROOT / "Makefile").read_text()
+    assert "HASHED := --no-deps --require-hashes -r" in made
+    assert made.count("$(HASHED)") == 3
+    assert "-r requirements.lock" not in made
+
+
 def functions():
     for path in MODULES:
         for node in ast.walk(ast.parse(path.read_text())):
