@@ -8,6 +8,7 @@ READY := $(VENV)/.installed
 PIP := $(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --no-compile
 UV := UV_HTTP_RETRIES=0 $(VENV)/bin/uv pip install --quiet --python $(VENV)/bin/python
 TORCH := $(shell grep '^torch==' requirements.lock)
+HASHED := --no-deps --require-hashes -r
 
 # Python compiles what it imports once and keeps it. Without this, every job would compile again.
 unexport PYTHONDONTWRITEBYTECODE
@@ -25,7 +26,7 @@ help: ## Say what there is
 	@echo "make coverage        which lines the unit tests run"
 	@echo "make docs            docs/settings.md and the editors' schema, from the declarations"
 	@echo "make bench           how fast the learner is, as ratios"
-	@echo "make lock            write requirements.lock again from requirements.in"
+	@echo "make lock            write requirements.lock and its hashes again from requirements.in"
 	@echo "An interrupted command goes on where it stopped when it is given again."
 
 demo: $(READY)
@@ -65,26 +66,32 @@ bench: $(READY)
 	$(VENV)/bin/python bench/run.py
 
 # The stamp is older than the lock after an edit or a pull: then the environment is brought up to date.
-# uv is four times as fast as pip, and knows the builds of PyTorch for CPUs; where it does not find
-# them, pip brings PyTorch alone; where uv does not work at all, pip brings everything.
-$(READY): requirements.lock pyproject.toml
+# Every package but PyTorch is compared with its hash; PyTorch comes last, when all that it needs is
+# there. uv, with a hash too, is four times as fast as pip, and knows the builds of PyTorch for CPUs;
+# where it does not find them, pip brings PyTorch; where uv does not work at all, pip brings everything.
+$(READY): requirements.lock requirements.hashes pyproject.toml
 	@$(PYTHON) -c "import sys; sys.exit(sys.version_info[:2] != (3, 11) and \
 	'error: expected Python 3.11, found %d.%d; name one with make PYTHON=...' % sys.version_info[:2])"
 	@$(VENV)/bin/python -m pip --version > /dev/null 2>&1 || $(PYTHON) -m venv --clear $(VENV)
 	@echo "Setting up $(VENV): half a minute, or some with a slow network"
-	@{ $(PIP) uv==0.13.8 && { $(UV) --torch-backend cpu -r requirements.lock || \
-	{ $(PIP) $(TORCH) && $(UV) -r requirements.lock; }; }; } 2> /dev/null || $(PIP) -r requirements.lock
+	@{ sed -n '/^uv==/,/[^\\]$$/p' requirements.hashes | $(PIP) $(HASHED) /dev/stdin && \
+	$(UV) $(HASHED) requirements.hashes; } 2> /dev/null || $(PIP) $(HASHED) requirements.hashes
+	@$(UV) --torch-backend cpu $(TORCH) 2> /dev/null || $(PIP) $(TORCH)
 	@$(PIP) --no-deps --no-build-isolation -e .
 	@touch $@
 
-# Without hashes: torch comes as a different wheel on every kind of machine, and pip checks
-# hashes for all packages of a file or for none.
+# Hashes stand in a file of their own, without torch: it comes as a different wheel on every kind of
+# machine, and pip checks hashes for all packages of a file or for none.
 lock:
 	rm -rf .venv-lock && $(PYTHON) -m venv .venv-lock
 	.venv-lock/bin/python -m pip install --quiet torch==2.13.0
 	.venv-lock/bin/python -m pip install --quiet -r requirements.in
 	(echo "# Written by make lock from requirements.in. Python 3.11."; \
 	.venv-lock/bin/python -m pip freeze --all --exclude-editable | sed 's/+cpu$$//' | grep -v '^pip==') > requirements.lock
+	(echo "# Written by make lock: the packages of requirements.lock but torch, with the hashes of all"; \
+	echo "# their files."; grep -v '^torch==' requirements.lock | .venv-lock/bin/uv pip compile - --quiet \
+	--no-deps --generate-hashes --no-header --no-annotate --no-emit-index-url --python-version 3.11) \
+	> requirements.hashes
 	(sed '/- pip:/q' workflow/envs/locked.yaml; sed -n '/==/s/^/      - /p' requirements.lock) > .venv-lock/conda
 	mv .venv-lock/conda workflow/envs/locked.yaml
 	rm -rf .venv-lock

@@ -6,7 +6,12 @@ snakemake --cores 2 all --config scale=quick    the same, in 4 to 10 minutes
 
 from snakemake.utils import min_version
 
+from workflow.lib.yaml_files import refuse_wrong_files
+
 min_version("9.0")
+
+if workflow.is_main_process:
+    refuse_wrong_files("config.yaml", workflow.overwrite_configfiles)
 
 
 configfile: "config.yaml"

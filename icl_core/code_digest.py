@@ -5,9 +5,9 @@ digest of its script's import closure inside our packages: the script, the modul
 imports, and what those import.
 
 It is taken from the syntax trees, and free of places: what does not run does not count (comments,
-docstrings, the words of errors and the sentences of settings, what a file declares about itself),
-and in place of a module's name stands the digest of that module. So a module that is moved or
-renamed, or an import that stands elsewhere, changes nothing; a real edit changes the digests of
+docstrings, the words of errors, the sentences and bounds of settings, what a file declares about
+itself), and in place of a module's name stands the digest of that module. So a module that is moved
+or renamed, or an import that stands elsewhere, changes nothing; a real edit changes the digests of
 exactly the scripts that use it.
 """
 

@@ -14,6 +14,7 @@ from typing import NamedTuple
 DECLARATIONS = frozenset(
     {"TITLE", "PLACE", "SIZES", "JOBS", "ITERATED", "ITERATIONS", "ITEMS", "GYMNASIUM_ID"}
 )
+CHECKS = ("conflict", "conflict_with")  # methods of settings that refuse or let pass
 MARK = re.compile(r"id='module ([\w.]+)'")
 
 Roots = Mapping[str, Path]  # top-level package -> its folder
@@ -84,6 +85,13 @@ class _Reader(ast.NodeTransformer):
     def visit_Call(self, node: ast.Call) -> ast.AST:
         if isinstance(node.func, ast.Name) and node.func.id in ("setting", "section"):
             del node.args[1:2]  # its sentence
+            # and its bounds: what they let pass does not depend on them
+            node.keywords = [one for one in node.keywords if one.arg == "default"]
+        return self.generic_visit(node)
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
+        if node.decorator_list:  # a dataclass
+            node.body = [one for one in node.body if getattr(one, "name", "") not in CHECKS]
         return self.generic_visit(node)
 
     def visit_Import(self, node: ast.Import) -> ast.AST | None:

@@ -3,7 +3,9 @@
 `setting` declares a field with its default, bounds and one sentence of meaning; `section` declares
 a dataclass inside another. From these declarations follow: the check of a configuration (`check`,
 `build`) and its defaults (`defaults`), and in `settings_schema` the schema for editors and the
-tables of the docs.
+tables of the docs. A dataclass whose fields can contradict each other has a method `conflict`: it
+gives the first contradiction, beginning with the key, or an empty text. In the settings of a method
+`conflict_with(world)` does the same for a class of worlds.
 
 >>> from dataclasses import dataclass
 >>> @dataclass(frozen=True)
@@ -25,6 +27,7 @@ from typing import Any, TypeVar, get_args, get_origin
 from icl_core.errors import InputError
 from icl_core.settings_schema import (
     META,
+    MOST,
     Meaning,
     default_of,
     expected,
@@ -40,6 +43,15 @@ from icl_core.settings_schema import (
 
 __all__ = [
     "Meaning",
+    "COUNT",
+    "LAYERS",
+    "LOG_DEVIATION",
+    "NAME",
+    "PATH",
+    "POSITIVE",
+    "RATE",
+    "SEED",
+    "WEIGHT",
     "build",
     "check",
     "check_keys",
@@ -56,6 +68,24 @@ __all__ = [
 ]
 
 T = TypeVar("T")
+# What several settings have in common. Upper bounds are generous: beyond them is a slip.
+COUNT: dict[str, Any] = {"at_least": 1, "at_most": 100_000}  # epochs, episodes, ...
+RATE: dict[str, Any] = {"above": 0, "at_most": 1}
+WEIGHT: dict[str, Any] = {"at_least": 0, "at_most": 1_000_000}
+POSITIVE: dict[str, Any] = {"above": 0, "at_most": 1_000_000}
+LAYERS: dict[str, Any] = {"at_least": 1, "at_most": 4096}
+LOG_DEVIATION: dict[str, Any] = {"at_least": -20, "at_most": 10}
+SEED: dict[str, Any] = {"at_least": 0, "at_most": 2**31 - 1}  # tables keep it in 32 bits
+# Names become those of files and folders.
+NAME: dict[str, Any] = {
+    "pattern": r"(?=.{1,60}\Z)[a-z0-9]+(-[a-z0-9]+)*",
+    "words": "at most 60 small letters, digits and single hyphens",
+}
+# Braces would be wildcards of Snakemake.
+PATH: dict[str, Any] = {
+    "pattern": r"[^{}\x00-\x1f]+",
+    "words": "a path without braces and line breaks",
+}
 
 
 def setting(default: Any, about: str, **bounds: Any) -> Any:
@@ -83,10 +113,16 @@ def _laid(values: list) -> object:
     return values[-1]
 
 
-def build(kind: type[T], given: Mapping, where: str = "") -> T:
-    """Settings from a mapping; what it leaves out has its default. `where` is named in errors."""
+def build(kind: type[T], given: Mapping, where: str = "", agree: bool = True) -> T:
+    """Settings from a mapping; what it leaves out has its default. `where` is named in errors.
+
+    Without `agree` they may contradict each other: nothing will be run with them.
+    """
     check(kind, given, where)
-    return _built(kind, given)
+    made = _built(kind, given)
+    if agree:
+        _check_agreement(made, where)
+    return made
 
 
 def _built(kind: type[T], given: Mapping) -> T:
@@ -100,6 +136,19 @@ def _built(kind: type[T], given: Mapping) -> T:
                 value = _built(inner, merge(plain(default_of(one)), value))
             values[one.name] = _frozen(value)
     return kind(**values)
+
+
+def _check_agreement(settings: Any, where: str) -> None:
+    """Raise an InputError where settings that are used contradict each other."""
+    values = {one.name: getattr(settings, one.name) for one in fields(settings)}
+    choices = [one for one in fields(settings) if meaning(one).selects]
+    unused = {c for one in choices for c in meaning(one).choices if c != values[one.name]}
+    for name, value in values.items():
+        if name not in unused and section_type(type(value)):
+            _check_agreement(value, join(where, name))
+    said = settings.conflict() if hasattr(settings, "conflict") else ""
+    if said:
+        raise InputError(f"configuration: key {where}{'.' if where else ''}{said}")
 
 
 def _frozen(value: Any) -> Any:
@@ -189,10 +238,11 @@ def _fits_many(option: Any, bounds: Meaning, value: object) -> bool:
     """Lists and mappings, each of whose entries keeps the bounds."""
     if get_origin(option) is tuple and isinstance(value, list | tuple):
         entries = list(value)
-        once = not bounds.each_once or len({repr(e) for e in entries}) == len(entries)
-        return (
-            bool(entries) and once and all(_fits(get_args(option)[0], bounds, e) for e in entries)
-        )
+        if not 1 <= len(entries) <= MOST:
+            return False
+        if not all(_fits(get_args(option)[0], bounds, e) for e in entries):
+            return False
+        return not bounds.each_once or len({repr(e) for e in entries}) == len(entries)
     if get_origin(option) is dict and isinstance(value, Mapping):
         inner = Meaning(bounds.about, bounds.at_least, bounds.above, bounds.at_most, bounds.below)
         names = all(isinstance(k, str) and re.fullmatch(bounds.pattern or ".+", k) for k in value)

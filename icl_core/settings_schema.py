@@ -10,6 +10,8 @@ from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
 from typing import Any, get_args, get_origin, get_type_hints
 
 META = "setting"
+LONGEST = 80  # letters of a wrong value that an error shows
+MOST = 1000  # entries of a list
 # What types are called, one value of them and several.
 WORDS: dict[Any, tuple[str, str]] = {
     int: ("a whole number", "whole numbers"),
@@ -34,6 +36,7 @@ class Meaning:
     selects: bool = False
     each_once: bool = False  # entries of a list
     pattern: str = ""  # of a text or of the keys of a mapping
+    words: str = ""  # the pattern in words: "a path without braces"
 
 
 _HINTS: dict[type, dict[str, Any]] = {}
@@ -69,8 +72,10 @@ def section_type(kind: Any) -> type | None:
 
 
 def join(where: str, key: object) -> str:
-    """Keys with dots between them."""
-    return f"{where}.{key}" if where else str(key)
+    """Keys with dots between them; on one line, whatever was written as a key."""
+    text = str(key)
+    shown = short(text if text.isprintable() and text else repr(text))
+    return f"{where}.{shown}" if where else shown
 
 
 def plain(settings: Any) -> dict:
@@ -98,11 +103,14 @@ def expected(kind: Any, bounds: Meaning) -> str:
 def _word(option: Any, bounds: Meaning) -> str:
     if option is str and bounds.choices:
         return " or ".join(str(choice) for choice in bounds.choices if isinstance(choice, str))
+    if option is str and bounds.words:
+        return bounds.words
     if get_origin(option) is tuple:
         once = ", each only once" if bounds.each_once else ""
         return f"a list of {_words(get_args(option)[0], bounds)}{once}"
     if get_origin(option) is dict:
-        return f"a mapping of names to {_word(get_args(option)[1], bounds)}"
+        names = f"names ({bounds.words})" if bounds.words else "names"
+        return f"a mapping of {names} to {_word(get_args(option)[1], bounds)}"
     one, _ = WORDS[option]
     return one + (_limits(bounds) if option in (int, float) else "")
 
@@ -116,14 +124,24 @@ def _words(option: Any, bounds: Meaning) -> str:
 def _limits(bounds: Meaning) -> str:
     numbers = [str(choice) for choice in bounds.choices if not isinstance(choice, str)]
     limits = [
-        f"of at least {bounds.at_least:g}" if bounds.at_least is not None else "",
-        f"above {bounds.above:g}" if bounds.above is not None else "",
-        f"of at most {bounds.at_most:g}" if bounds.at_most is not None else "",
-        f"below {bounds.below:g}" if bounds.below is not None else "",
+        f"of at least {_number(bounds.at_least)}" if bounds.at_least is not None else "",
+        f"above {_number(bounds.above)}" if bounds.above is not None else "",
+        f"of at most {_number(bounds.at_most)}" if bounds.at_most is not None else "",
+        f"below {_number(bounds.below)}" if bounds.below is not None else "",
         f"among {', '.join(numbers)}" if numbers else "",
     ]
     words = " and ".join(limit for limit in limits if limit)
     return f" {words}" if words else ""
+
+
+def _number(bound: float) -> str:
+    """A bound as the user would write it: 2147483647, not 2.14748e+09."""
+    return str(bound) if isinstance(bound, int) else f"{bound:g}"
+
+
+def short(text: str) -> str:
+    """The beginning of a text that is too long for a sentence."""
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}..."
 
 
 def found_value(value: object) -> str:
@@ -135,10 +153,19 @@ def found_value(value: object) -> str:
     if isinstance(value, str):
         power = re.fullmatch(r"([-+]?\d+)([eE][-+]?\d+)", value)
         dot = f" (in YAML write {power[1]}.0{power[2]})" if power else ""
-        return f"the text {value!r}{dot}"
+        return f"the text {short(repr(value))}{dot}"
     if isinstance(value, Mapping):
-        return f"a mapping {value}"
-    return f"the list {value}" if isinstance(value, list) else str(value)
+        return f"a mapping {_written(value)}"
+    if isinstance(value, list) and len(value) > MOST:
+        return f"a list of {len(value)} entries, more than {MOST}"
+    return f"the list {_written(value)}" if isinstance(value, list) else _written(value)
+
+
+def _written(value: object) -> str:
+    try:
+        return short(str(value))
+    except ValueError:  # Python writes no whole number of more than 4300 digits
+        return "with a number of thousands of digits"
 
 
 def _is_union(kind: Any) -> bool:

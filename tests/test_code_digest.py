@@ -21,19 +21,23 @@ FILES = {
     """,
     "icl_core/__init__.py": "",
     "icl_core/errors.py": "class InputError(ValueError): pass",
-    "icl_core/settings.py": "def setting(default, about): return default",
+    "icl_core/settings.py": "def setting(default, about, **bounds): return default",
     "icl_core/learning/__init__.py": '"""Learning."""',
     "icl_core/learning/flow.py": '''
         """Flow."""
         import math
+        from dataclasses import dataclass
         from icl_core.learning import layers, rates
         from icl_core.errors import InputError
         from icl_core.settings import setting
         TITLE = "Flow"
         ITEMS = [{"name": "a"}]
         SIZES = {"quick": {"epochs": 1}}
+        @dataclass(frozen=True)
         class Settings:
-            epochs: int = setting(3, "passes over the data")
+            epochs: int = setting(3, "passes over the data", at_least=1)
+            def conflict(self):
+                return ""
         def fit(n=1):
             """Fit."""
             # some work
@@ -124,6 +128,8 @@ FLOW = "icl_core/learning/flow.py"
         (FLOW, "# some work", "# much work"),
         (FLOW, "expected a number, found {n}", "{n} is no number"),
         (FLOW, "passes over the data", "how often the data are seen"),
+        (FLOW, "at_least=1", "at_least=1, at_most=99"),
+        (FLOW, 'return ""', 'return "epochs: too many"'),
         (FLOW, 'TITLE = "Flow"', 'TITLE = "RealNVP"'),
         (FLOW, 'ITEMS = [{"name": "a"}]', 'ITEMS = [{"name": "b"}, {"name": "c"}]'),
         (FLOW, '"quick": {"epochs": 1}', '"quick": {"epochs": 2}'),

@@ -21,7 +21,7 @@ import pyarrow.parquet as pq
 from icl_core.artifacts import read_provenance, remedy, write_table
 from icl_core.demonstrations.trajectories import Trajectories
 from icl_core.environments.world import World
-from icl_core.errors import InputError
+from icl_core.errors import InputError, found_at
 from icl_core.layout import identity
 
 SCHEMA = pa.schema(
@@ -70,9 +70,10 @@ class DemonstrationsFile:
         self.rows: dict[str, np.ndarray] | None = None  # trajectory and step, once they are known
         # Once they are read: the rows by trajectory and step, and where in these each begins.
         self.order = self.starts = np.zeros(0, np.int64)
-        if not self.path.is_file():
+        found = found_at(path)
+        if found != "a file":
             raise InputError(
-                f"{self.path}: expected a Parquet file of demonstrations, found no such file; "
+                f"{self.path}: expected a Parquet file of demonstrations, found {found}; "
                 "correct the path"
             )
 

@@ -15,7 +15,7 @@ from icl_core.learning.engine.networks import Networks
 from icl_core.learning.engine.rollouts import roll_out
 from icl_core.learning.engine.training import TRAINING_SCHEMA, Job, log_table
 from icl_core.randomness import generator
-from icl_core.settings import section, setting
+from icl_core.settings import COUNT, PATH, SEED, section, setting
 
 SPARE_SETS = 20  # of fresh trajectories; an expert that needs more is no expert
 
@@ -24,16 +24,18 @@ SPARE_SETS = 20  # of fresh trajectories; an expert that needs more is no expert
 class ExpertSettings:
     """Settings of the demonstrations."""
 
-    file: str | None = setting(None, "a Parquet file of your own; then no expert is trained")
+    file: str | None = setting(
+        None, "a Parquet file of your own; then no expert is trained", **PATH
+    )
     tolerance: float | None = setting(
         1.0,
         "how far rows of that file may lie from what the world does, by its own measure "
         "(data/README.md); 10: ten times as far; null: they are not compared",
         above=0,
     )
-    trajectories: int = setting(50, "how many are kept", at_least=1)
+    trajectories: int = setting(50, "how many are kept", **COUNT)
     seed: int = setting(
-        1, "seed of the expert's training; all learners share its trajectories", at_least=0
+        1, "seed of the expert's training; all learners share its trajectories", **SEED
     )
     # An expert that breaks the constraint in few episodes is what makes the constraint visible.
     constrained_rl: ConstrainedRLSettings = section(

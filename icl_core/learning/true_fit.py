@@ -17,7 +17,7 @@ from icl_core.learning.engine.networks import Networks, sigmoid
 from icl_core.learning.engine.optimisers import Adam
 from icl_core.progress import Progress
 from icl_core.randomness import generators
-from icl_core.settings import setting
+from icl_core.settings import LAYERS, NAME, RATE, setting
 
 FIT_SCHEMA = pa.schema([("seed", pa.int32()), ("step", pa.int32()), ("cmse", pa.float64())])
 RECORDS = 100  # rows of a seed's log, the last one after the last step
@@ -27,9 +27,11 @@ RECORDS = 100  # rows of a seed's log, the last one after the last step
 class FitSettings:
     """Settings of the fit."""
 
-    hidden: tuple[int, ...] = setting((64, 64), "layers of the network", at_least=1)
-    learning_rate: float = setting(5e-4, "step size", above=0)
-    steps: int = setting(20_000, "steps of Adam, each on all nodes of the grid", at_least=1)
+    hidden: tuple[int, ...] = setting((64, 64), "layers of the network", **LAYERS)
+    learning_rate: float = setting(5e-4, "step size", **RATE)
+    steps: int = setting(
+        20_000, "steps of Adam, each on all nodes of the grid", at_least=1, at_most=10_000_000
+    )
 
 
 @dataclass(frozen=True)
@@ -38,10 +40,12 @@ class TrueFitsSettings:
 
     environments: tuple[str, ...] = setting((), "worlds with a true constraint", each_once=True)
     architectures: dict[str, tuple[int, ...]] = setting(
-        {}, "layers by the architecture's name", at_least=1
+        {}, "layers by the architecture's name", **LAYERS, **NAME
     )
-    learning_rate: float = setting(5e-4, "step size", above=0)
-    steps: int = setting(20_000, "steps of Adam, each on all nodes of the grid", at_least=1)
+    learning_rate: float = setting(5e-4, "step size", **RATE)
+    steps: int = setting(
+        20_000, "steps of Adam, each on all nodes of the grid", at_least=1, at_most=10_000_000
+    )
 
 
 def fit_true_constraint(

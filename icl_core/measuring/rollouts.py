@@ -15,7 +15,7 @@ from icl_core.learning.engine.networks import Networks
 from icl_core.learning.engine.rollouts import roll_out
 from icl_core.measuring.loading import ROLLOUTS_SCHEMA
 from icl_core.randomness import generators
-from icl_core.settings import setting
+from icl_core.settings import COUNT, setting
 
 
 @dataclass(frozen=True)
@@ -23,9 +23,7 @@ class MeasuringSettings:
     """How runs are measured."""
 
     report_episodes: int = setting(
-        50,
-        "episodes of the final policy behind the reported NAD and the accruals",
-        at_least=1,
+        50, "episodes of the final policy behind the reported NAD and the accruals", **COUNT
     )
 
 

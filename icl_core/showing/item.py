@@ -38,7 +38,7 @@ ALL = "all"  # experiments
 class ShowingSettings:
     """How figures look."""
 
-    dpi: int = setting(300, "resolution of the PNG files", at_least=50)
+    dpi: int = setting(300, "resolution of the PNG files", at_least=50, at_most=1200)
 
 
 # By key of a declaration: its type, and whether it must be there.

@@ -325,7 +325,7 @@ def test_too_large_for_float32_is_told(path):
 def test_no_file_or_not_parquet_is_told(path, tmp_path):
     with pytest.raises(InputError, match=r"mine.parquet: expected .* found no such file"):
         read_demonstrations(path, GRID)
-    with pytest.raises(InputError, match="found no such file"):
+    with pytest.raises(InputError, match="found a folder; correct the path"):
         read_demonstrations(tmp_path, GRID)
     path.write_text("trajectory,step\n")
     with pytest.raises(InputError, match=r"mine.parquet: expected a complete Parquet file"):

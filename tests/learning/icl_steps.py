@@ -13,7 +13,7 @@ from icl_core.learning.constrained_rl.penalty import PenaltySettings
 from icl_core.learning.constrained_rl.procedure import ConstrainedRLSettings
 from icl_core.learning.engine.density import DensitySettings
 from icl_core.learning.engine.density_fit import fit_density
-from icl_core.learning.engine.on_policy import OnPolicySettings
+from icl_core.learning.engine.on_policy_settings import OnPolicySettings
 from icl_core.learning.engine.ppo import PPOSettings
 from icl_core.learning.engine.training import Job
 from icl_core.learning.methods.icl.adjustment import adjust_constraint, should_stop

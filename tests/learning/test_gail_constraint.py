@@ -8,7 +8,7 @@ import torch
 
 from icl_core.learning.engine.costs import fresh_constraints
 from icl_core.learning.engine.networks import Networks, sigmoid
-from icl_core.learning.engine.on_policy import OnPolicySettings
+from icl_core.learning.engine.on_policy_settings import OnPolicySettings
 from icl_core.learning.engine.optimisers import Adam
 from icl_core.learning.engine.training import Job
 from icl_core.learning.methods.gail_constraint import Settings, discriminate, learn, pairs

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from icl_core.errors import InputError
-from icl_core.learning.engine.on_policy import OnPolicySettings
+from icl_core.learning.engine.on_policy_settings import OnPolicySettings
 from icl_core.learning.engine.training import Job
 from icl_core.learning.methods.icrl.algorithm import Settings, learn
 from icl_core.learning.methods.icrl.feasibility import BackwardSettings

@@ -163,7 +163,7 @@ def test_a_scale_of_ones_own_needs_sizes_of_every_method():
     message = str(error.value)
     assert "method gail-constraint: expected its sizes at scale tiny, found none" in message
     assert "scales.tiny.learning.gail-constraint" in message
-    tiny["learning"] |= {"gail-constraint": {"total_steps": 400}, "icrl": {}}
+    tiny["learning"] |= {"gail-constraint": {"total_steps": 400, "warm_up": 0}, "icrl": {}}
     found = resolve(changed(scale="tiny", scales={"tiny": tiny})).experiments["gridworld-a"]
     assert found.iterations("icl") == 1
     assert found.learning["gail-constraint"]["total_steps"] == 400
@@ -224,19 +224,23 @@ def test_the_order_of_keys_means_nothing():
             "key sedes is unknown; did you mean seeds? valid keys are demonstrations,",
         ),
         ({"scale": "big"}, "key scale: expected one of paper, quick, smoke, found 'big'"),
-        ({"stack": -3}, "key stack: expected a whole number of at least 1, found -3"),
-        ({"stack": 2.5}, "key stack: expected a whole number of at least 1, found 2.5"),
-        ({"stack": True}, "key stack: expected a whole number of at least 1, found true"),
+        ({"stack": -3}, "expected a whole number of at least 1 and of at most 1000, found -3"),
+        ({"stack": 2.5}, "expected a whole number of at least 1 and of at most 1000, found 2.5"),
+        ({"stack": True}, "expected a whole number of at least 1 and of at most 1000, found true"),
         ({"seeds": []}, "key seeds: expected a list of whole numbers of at least 0"),
         ({"seeds": [1, 1]}, "each only once, found the list [1, 1]"),
         ({"learning": {"threshold": "high"}}, "key learning.threshold: expected a number above 0"),
         ({"learning": {"threshold": math.nan}}, "key learning.threshold: expected a number above"),
-        ({"learning": {"threshold": math.inf}}, "above 0 or null, found inf"),
+        (
+            {"learning": {"threshold": math.inf}},
+            "above 0 and of at most 1000000 or null, found inf",
+        ),
         ({"learning": {"threshold": "5e1"}}, "found the text '5e1' (in YAML write 5.0e1)"),
         ({"learning": {"icl": {"adjustment": {"penalti": 1.0}}}}, "did you mean penalty?"),
         (
             {"learning": {"icl": {"density": {"learning_rate": math.nan}}}},
-            "key learning.icl.density.learning_rate: expected a number above 0, found nan",
+            "key learning.icl.density.learning_rate: expected a number above 0 and of at most 1, "
+            "found nan",
         ),
         (
             {"experiments": {"x": {"environment": "gridworld-c", "methods": ["icl"]}}},
@@ -251,7 +255,7 @@ def test_the_order_of_keys_means_nothing():
         ({"experiments": {"x": {"methods": ["icl"]}}}, "key experiments.x.environment: choose one"),
         (
             {"experiments": {"X_1": {"environment": "gridworld-a", "methods": ["icl"]}}},
-            "expected small letters, digits and single hyphens in a name, found 'X_1'",
+            "expected at most 60 small letters, digits and single hyphens in a name, found 'X_1'",
         ),
         (
             {"scales": {"paper": {"experiments": {"mars": {}}}}},

@@ -22,6 +22,7 @@ from typing import Any
 from icl_core import kernels
 from icl_core.runs import begin_run, start_of
 from workflow.lib.configuration import Configuration, resolve
+from workflow.lib.places import check_own_files, check_places
 from workflow.lib.plan import Plan
 from workflow.lib.records import renew
 from workflow.lib.shown import Shown, only_finished
@@ -37,7 +38,9 @@ def begin(config: Mapping, root: Path, main: bool) -> tuple[Plan, Shown]:
     plan = Plan(only_finished(wanted, results) if config.get("only_finished") else wanted, root)
     shown = Shown(plan)
     if main:
+        check_places(wanted.scale)
         clear_stale_locks(Path(".snakemake"))
+        check_own_files(wanted)
         renew(Path(".snakemake"), results)
         check_demonstrations(wanted)
         check_recordings(plan)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import yaml
 
@@ -20,10 +20,14 @@ from icl_core.layout import groups_of
 from icl_core.learning.experts import ExpertSettings
 from icl_core.learning.true_fit import TrueFitsSettings
 from icl_core.measuring.rollouts import MeasuringSettings
-from icl_core.settings import build, defaults, merge, plain, reach, used
+from icl_core.settings import build, defaults, join, merge, plain, reach, used
 from icl_core.showing.item import ShowingSettings
 from workflow.lib import sections
+from workflow.lib.agreement import check_experiments, check_groups, check_one_source
 from workflow.lib.sections import SECTIONS, Run
+
+if TYPE_CHECKING:
+    from icl_core.environments.world import World
 
 FULL = "paper"  # the scale at which settings have their own sizes
 EXPERT_AS = "icl"  # the method whose constrained RL also trains experts
@@ -110,22 +114,39 @@ def resolve(config: Mapping) -> Configuration:
     for name in overlay.get("experiments", {}):
         if name not in complete:
             raise InputError(
-                f"configuration: key scales.{run.scale}.experiments.{name} is unknown; "
+                f"configuration: key {join(f'scales.{run.scale}.experiments', name)} is unknown; "
                 f"choose one of {', '.join(sorted(complete))}"
             )
     maker = _Maker(config, run.scale, overlay)
     experiments = {name: maker.experiment(name, complete[name]) for name in sorted(complete)}
-    check_shared(experiments)
+    check_experiments(experiments)
+    groups = groups_of(sized["seeds"], sized["stack"])
+    check_groups(groups)
     fits = merge(config.get("true_fits", {}), overlay.get("true_fits", {}))
     showing = merge(config.get("showing", {}), overlay.get("showing", {}))
+    for name in fits.get("environments", []):
+        maker.environment(name)
     return Configuration(
         scale=run.scale,
-        groups=groups_of(sized["seeds"], sized["stack"]),
+        groups=groups,
         experiments=experiments,
         environments=maker.environments,
         true_fits=build(TrueFitsSettings, fits, "true_fits"),
         showing=build(ShowingSettings, showing, "showing"),
     )
+
+
+class _Said(NamedTuple):
+    """What is said of one experiment alone."""
+
+    name: str
+    world: type[World]
+    own: Mapping  # by itself
+    last: Mapping  # by the scale, which has the last word
+
+    @property
+    def methods(self) -> tuple[str, ...]:
+        return tuple(self.last.get("methods", self.own["methods"]))
 
 
 class _Maker:
@@ -134,8 +155,6 @@ class _Maker:
     def __init__(self, config: Mapping, scale: str, overlay: Mapping):
         self.config, self.scale, self.overlay = config, scale, overlay
         self.environments: dict[str, dict] = {}
-        for name in config.get("true_fits", {}).get("environments", []):
-            self.environment(name)
 
     def environment(self, name: str) -> dict:
         """An environment's settings without those of single experiments."""
@@ -157,17 +176,18 @@ class _Maker:
         complete = self.environment(environment)
         known = {key: complete[key] for key in sections.names_of(world.Settings)}
         sections.check(world.Settings, own.get("world", {}), f"experiments.{name}.world")
-        methods = tuple(last.get("methods", own["methods"]))
-        learning = {m: self._method(m, name, own, last) for m in sorted({*methods, EXPERT_AS})}
-        threshold = self._section("learning", own, last).get("threshold")
-        measuring = self._section("measuring", own, last)
+        check_one_source(name, own, sizes.get(name, {}))
+        said = _Said(name, world, own, last)
+        learning = {m: self._method(m, said) for m in sorted({*said.methods, EXPERT_AS})}
+        threshold = self._section("learning", said).get("threshold")
+        measuring = self._section("measuring", said)
         return Experiment(
             name=name,
             environment=environment,
             world=merge(known, own.get("world", {})),
-            methods=methods,
-            demonstrations=self._demonstrations(own, last, learning[EXPERT_AS]),
-            learning={"threshold": threshold, **{m: learning[m] for m in sorted(methods)}},
+            methods=said.methods,
+            demonstrations=self._demonstrations(said, learning[EXPERT_AS]),
+            learning={"threshold": threshold, **{m: learning[m] for m in sorted(said.methods)}},
             measuring=plain(build(MeasuringSettings, measuring, f"experiments.{name}.measuring")),
             demonstrations_of=own.get("demonstrations_of"),
             recorded=world.recorded,
@@ -176,14 +196,14 @@ class _Maker:
     def _layers(self) -> tuple[Mapping, Mapping]:
         return self.config, self.overlay
 
-    def _section(self, section: str, own: Mapping, last: Mapping) -> dict:
-        layers = (self.config, own, self.overlay, last)
+    def _section(self, section: str, said: _Said) -> dict:
+        layers = (self.config, said.own, self.overlay, said.last)
         return merge(*(layer.get(section, {}) for layer in layers))
 
-    def _method(self, method: str, experiment: str, own: Mapping, last: Mapping) -> dict:
+    def _method(self, method: str, said: _Said) -> dict:
         """A method's settings in an experiment, with its sizes at this scale."""
-        declared = sections.method(method)
-        given = [layer.get("learning", {}).get(method) for layer in (self.overlay, last)]
+        declared, runs = sections.method(method), method in said.methods
+        given = [layer.get("learning", {}).get(method) for layer in (self.overlay, said.last)]
         sizes = getattr(declared, "SIZES", {}).get(self.scale)
         if self.scale != FULL and sizes is None and not any(one is not None for one in given):
             raise InputError(
@@ -191,21 +211,26 @@ class _Maker:
                 f"SIZES[{self.scale!r}] to {declared.__name__}, or "
                 f"scales.{self.scale}.learning.{method} to the configuration"
             )
-        layers = [layer.get("learning", {}).get(method, {}) for layer in (self.config, own)]
+        layers = [layer.get("learning", {}).get(method, {}) for layer in (self.config, said.own)]
         layers += [sizes or {} if self.scale != FULL else {}, *(one or {} for one in given)]
-        where = f"experiments.{experiment}.learning.{method}"
-        complete = plain(build(declared.Settings, merge(*layers), where))
-        return used(declared.Settings, complete)
+        where = f"experiments.{said.name}.learning.{method}"
+        settings = build(declared.Settings, merge(*layers), where, agree=runs)
+        if runs:
+            sections.check_world(settings, said.world, where)
+        return used(declared.Settings, plain(settings))
 
-    def _demonstrations(self, own: Mapping, last: Mapping, as_learner: Mapping) -> dict:
+    def _demonstrations(self, said: _Said, as_learner: Mapping) -> dict:
         """An expert is trained like any policy unless the configuration says otherwise."""
         given = merge(
             {"constrained_rl": {"epochs": ExpertSettings().constrained_rl.epochs}},
-            self._section("demonstrations", own, last),
+            self._section("demonstrations", said),
         )
-        trained = merge(as_learner["constrained_rl"], given["constrained_rl"])
-        complete = build(ExpertSettings, {**given, "constrained_rl": trained}, "demonstrations")
-        return used(ExpertSettings, plain(complete))
+        as_expert = merge(as_learner["constrained_rl"], given["constrained_rl"])
+        complete = {**given, "constrained_rl": as_expert}
+        trained = not (said.own.get("demonstrations_of") or given.get("file"))
+        trained = trained and not said.world.recorded
+        where = f"experiments.{said.name}.demonstrations"
+        return used(ExpertSettings, plain(build(ExpertSettings, complete, where, agree=trained)))
 
 
 def _expanded(experiment: Mapping) -> dict:
@@ -250,30 +275,6 @@ def _varied(original: str, settings: Mapping, changes: Mapping) -> dict:
         one.pop("demonstrations_of", None)
         return one
     return merge({"demonstrations_of": original}, one)
-
-
-def check_shared(experiments: Mapping[str, Experiment]) -> None:
-    """Raise an InputError where an experiment names demonstrations that it cannot use."""
-    for one in experiments.values():
-        if one.demonstrations_of is None:
-            continue
-        key = f"configuration: key experiments.{one.name}.demonstrations_of"
-        other = experiments.get(one.demonstrations_of)
-        if other is None:
-            known = ", ".join(sorted(experiments))
-            raise InputError(
-                f"{key} names {one.demonstrations_of}, which is no experiment; choose from {known}"
-            )
-        if other.demonstrations_of is not None:
-            raise InputError(
-                f"{key} names {other.name}, which has none of its own; "
-                f"name {other.demonstrations_of} instead"
-            )
-        if (one.environment, one.world) != (other.environment, other.world):
-            raise InputError(
-                f"{key}: expected an experiment in the same world as {one.name}, found "
-                f"{other.name} in another one; leave the key out to have an expert trained"
-            )
 
 
 def read_configuration(root: Path, scale: str) -> Configuration:

@@ -19,13 +19,24 @@ from icl_core.errors import InputError
 from icl_core.learning.experts import ExpertSettings
 from icl_core.learning.true_fit import TrueFitsSettings
 from icl_core.measuring.rollouts import MeasuringSettings
-from icl_core.settings import Meaning, check, check_keys, check_value, join, section, setting
-from icl_core.settings_schema import json_schema
+from icl_core.settings import (
+    NAME,
+    POSITIVE,
+    SEED,
+    Meaning,
+    check,
+    check_keys,
+    check_value,
+    join,
+    section,
+    setting,
+)
+from icl_core.settings_schema import found_value, short
 from icl_core.showing.item import ShowingSettings
+from workflow.lib.yaml_files import check_size
 
-NAME = "[a-z0-9]+(-[a-z0-9]+)*"
 SECTIONS = ("demonstrations", "learning", "measuring")  # what an experiment may say otherwise
-THRESHOLD = Meaning("beta, the budget that constraints must keep; null: the world's", above=0)
+THRESHOLD = Meaning("beta, the budget that constraints must keep; null: the world's", **POSITIVE)
 
 
 @dataclass(frozen=True)
@@ -39,7 +50,7 @@ class Run:
     seeds: tuple[int, ...] = setting(
         (1, 2, 3, 4, 5),
         "one independent run of learning for each (paper: five seeds)",
-        at_least=0,
+        **SEED,
         each_once=True,
     )
     stack: int = setting(
@@ -47,6 +58,7 @@ class Run:
         "how many seeds train together in one job: a stack is far cheaper per seed than single "
         "runs; on a cluster, or with more cores than experiments, smaller stacks spread the work",
         at_least=1,
+        at_most=1000,
     )
 
 
@@ -57,7 +69,7 @@ class ExperimentKeys:
     environment: str = setting("", "the world that it is set in")
     methods: tuple[str, ...] = setting((), "the methods that learn in it", each_once=True)
     demonstrations_of: str | None = setting(
-        None, "another experiment in the same world, whose demonstrations it shares", pattern=NAME
+        None, "another experiment in the same world, whose demonstrations it shares"
     )
     world: dict[str, object] | None = setting(None, "as `environments`, for this experiment alone")
     demonstrations: dict[str, object] | None = setting(None, "as above, or the path of a file")
@@ -140,23 +152,48 @@ def check_learning(given: object, where: str) -> None:
             check(method(name).Settings, value, join(where, name))
 
 
-def check_demonstrations(given: object, where: str) -> None:
-    """Settings, or in an experiment just the path of a file."""
-    if isinstance(given, str) and given and "." in where:
-        return
-    check(ExpertSettings, given, where)
+def check_world(settings: Any, world: type, where: str) -> None:
+    """Raise an InputError where a method's settings do not go with a world."""
+    said = settings.conflict_with(world) if hasattr(settings, "conflict_with") else ""
+    if said:
+        raise InputError(f"configuration: key {where}.{said}")
 
 
-def check_experiment(given: object, where: str, complete: bool = True) -> None:
-    """An experiment; in a scale any of its keys may be missing."""
+def check_true_fits(given: object, where: str) -> None:
+    """Fits need a true constraint."""
+    check(TrueFitsSettings, given, where)
+    for position, name in enumerate(_mapping(given, where).get("environments", [])):
+        place = f"{where}.environments.{position}"
+        _known(discovery.WORLDS, name, place)
+        if world_type(name).true_constraint is None:
+            raise InputError(
+                f"configuration: key {place}: expected a world whose true constraint is known, "
+                f"found {name}; leave it out"
+            )
+
+
+def check_experiment(given: object, where: str) -> None:
+    """An experiment."""
     own = _mapping(given, where)
     check_keys(own, names_of(ExperimentKeys), where)
-    if "environment" in own:
-        _known(discovery.WORLDS, own["environment"], join(where, "environment"))
-    elif complete:
-        _known(discovery.WORLDS, None, join(where, "environment"))
-    if complete and not own.get("methods"):
+    _known(discovery.WORLDS, own.get("environment"), join(where, "environment"))
+    if not own.get("methods"):
         _known(discovery.METHODS, None, join(where, "methods"))
+    shared = join(where, "demonstrations_of")
+    check_value(str | None, Meaning(""), own.get("demonstrations_of"), shared)
+    _check_parts(own, where)
+
+
+def check_sizes(given: object, where: str) -> None:
+    """What a scale says of an experiment: not what it is."""
+    own, sizes = _mapping(given, where), ("methods", *SECTIONS)
+    for key in names_of(ExperimentKeys):
+        if key in own and key not in sizes:
+            raise InputError(
+                f"configuration: key {join(where, key)}: expected {', '.join(sizes)} alone in a "
+                f"scale, found {key}; a scale changes sizes: say it under experiments"
+            )
+    check_keys(own, sizes, where)
     _check_parts(own, where)
 
 
@@ -165,15 +202,23 @@ def check_variant(given: object, where: str) -> None:
     own = _mapping(given, where)
     check_keys(own, names_of(VariantKeys), where)
     check_value(tuple[str, ...], Meaning("", each_once=True), own.get("of", []), join(where, "of"))
+    # What its worlds know of it is seen with the experiments that it makes.
+    world = _mapping(own.get("world", {}), join(where, "world"))
+    check_keys(world, [key for key in world if isinstance(key, str)], join(where, "world"))
     _check_parts(own, where)
 
 
 def _check_parts(own: Mapping, where: str) -> None:
+    if "methods" in own:
+        once = Meaning("", each_once=True)
+        check_value(tuple[str, ...], once, own["methods"], join(where, "methods"))
     for position, name in enumerate(own.get("methods", [])):
         _known(discovery.METHODS, name, f"{where}.methods.{position}")
     for key in SECTIONS:
         if key in own:
-            CHECKS[key](own[key], join(where, key))
+            # demonstrations may be just the path of a file
+            path = key == "demonstrations" and isinstance(own[key], str)
+            CHECKS[key]({"file": own[key]} if path else own[key], join(where, key))
     if "world" in own and "environment" in own:
         check_environment(own["environment"], own["world"], join(where, "world"))
 
@@ -189,21 +234,22 @@ def check_scale(given: object, where: str) -> None:
     for name, experiment in _mapping(
         own.get("experiments", {}), join(where, "experiments")
     ).items():
-        check_experiment(experiment, f"{where}.experiments.{name}", complete=False)
+        check_sizes(experiment, join(join(where, "experiments"), name))
 
 
 CHECKS: dict[str, Callable[[object, str], None]] = {
     "environments": check_environments,
-    "demonstrations": check_demonstrations,
+    "demonstrations": lambda given, where: check(ExpertSettings, given, where),
     "learning": check_learning,
     "measuring": lambda given, where: check(MeasuringSettings, given, where),
     "showing": lambda given, where: check(ShowingSettings, given, where),
-    "true_fits": lambda given, where: check(TrueFitsSettings, given, where),
+    "true_fits": check_true_fits,
 }
 
 
 def check_configuration(config: Mapping) -> None:
     """Raise an InputError of one sentence where a configuration is wrong."""
+    check_size(config)
     run = names_of(Run)
     check_keys(config, [*run, *CHECKS, "experiments", "variants", "scales"], "")
     check(Run, {key: config[key] for key in run if key in config})
@@ -212,6 +258,8 @@ def check_configuration(config: Mapping) -> None:
     _each(config, "experiments", check_experiment)
     _each(config, "variants", check_variant)
     _each(config, "scales", check_scale)
+    if not config.get("experiments"):
+        raise InputError("configuration: key experiments: expected at least one, found none")
     scales = config.get("scales", {})
     scale = config.get("scale", "paper")
     if scale not in scales:
@@ -222,10 +270,15 @@ def check_configuration(config: Mapping) -> None:
 
 def _each(config: Mapping, key: str, action: Callable[[object, str], None]) -> None:
     for name, own in _mapping(config.get(key, {}), key).items():
-        if not re.fullmatch(NAME, str(name)):
+        if not isinstance(name, str):
             raise InputError(
-                f"configuration: key {key}: expected small letters, digits and single hyphens in "
-                f"a name, found {str(name)!r}"
+                f"configuration: key {key}: expected a text as a name, found {name!r}; write it "
+                "between quotation marks, or choose another name"
+            )
+        if not re.fullmatch(NAME["pattern"], name):
+            raise InputError(
+                f"configuration: key {key}: expected {NAME['words']} in a name, found "
+                f"{short(repr(name))}"
             )
         action(own, join(key, name))
 
@@ -233,64 +286,13 @@ def _each(config: Mapping, key: str, action: Callable[[object, str], None]) -> N
 def _mapping(given: object, where: str) -> Mapping:
     if isinstance(given, Mapping):
         return given
-    found = "null" if given is None else repr(given)
-    raise InputError(f"configuration: key {where}: expected a mapping of keys, found {found}")
+    raise InputError(
+        f"configuration: key {where}: expected a mapping of keys, found {found_value(given)}"
+    )
 
 
 def _known(shelf: str, name: object, where: str) -> None:
     names = discovery.names(shelf)
     if name not in names:
-        found = "found nothing" if name is None else f"found the text {str(name)!r}"
+        found = "found nothing" if name is None else f"found {found_value(name)}"
         raise InputError(f"configuration: key {where}: choose one of {', '.join(names)}, {found}")
-
-
-def schema() -> dict:
-    """The JSON schema of a configuration, for editors."""
-    names = {"type": "array", "items": {"enum": discovery.names(discovery.METHODS)}}
-    parts = {key: {"$ref": f"#/$defs/{key}"} for key in SECTIONS}
-    own = {"methods": names, "world": {"type": "object"}, **parts}
-    experiment = {
-        "environment": {"enum": discovery.names(discovery.WORLDS)},
-        "demonstrations_of": {"type": "string"},
-        **own,
-    }
-    variant = {"of": {"type": "array", "items": {"type": "string"}}, **own}
-    shared = {key: {"$ref": f"#/$defs/{key}"} for key in CHECKS}
-    run = json_schema(Run)["properties"]
-    several = {
-        "experiments": {"$ref": "#/$defs/experiments"},
-        "variants": {"type": "object", "additionalProperties": _object(variant)},
-    }
-    scale = {"seeds": run["seeds"], "stack": run["stack"], **shared}
-    scale["experiments"] = several["experiments"]
-    scales = {"type": "object", "additionalProperties": _object(scale)}
-    experiments = {"type": "object", "additionalProperties": _object(experiment)}
-    return {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": "config.yaml",
-        **_object({**run, **shared, **several, "scales": scales}),
-        "$defs": {**_section_schemas(), "experiments": experiments},
-    }
-
-
-def _section_schemas() -> dict[str, dict]:
-    beta = {"type": ["number", "null"], "exclusiveMinimum": 0, "description": THRESHOLD.about}
-    methods = {
-        name: json_schema(method(name).Settings) for name in discovery.names(discovery.METHODS)
-    }
-    worlds = {}
-    for name in discovery.names(discovery.WORLDS):
-        schemas = [json_schema(kind)["properties"] for kind in environment_types(name)]
-        worlds[name] = _object({key: value for one in schemas for key, value in one.items()})
-    return {
-        "environments": _object(worlds),
-        "demonstrations": {"anyOf": [json_schema(ExpertSettings), {"type": "string"}]},
-        "learning": _object({"threshold": beta, **methods}),
-        "measuring": json_schema(MeasuringSettings),
-        "showing": json_schema(ShowingSettings),
-        "true_fits": json_schema(TrueFitsSettings),
-    }
-
-
-def _object(properties: Mapping) -> dict:
-    return {"type": "object", "additionalProperties": False, "properties": dict(properties)}

@@ -6,14 +6,14 @@ python -m workflow.lib.settings_page    write docs/settings.md and docs/config.s
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from icl_core import discovery
 from icl_core.learning.experts import ExpertSettings
 from icl_core.learning.true_fit import TrueFitsSettings
 from icl_core.measuring.rollouts import MeasuringSettings
-from icl_core.settings_schema import described
+from icl_core.settings_schema import described, expected, json_schema
 from icl_core.showing.item import ShowingSettings
 from icl_core.tables import markdown_rows
 from workflow.lib import sections
@@ -36,7 +36,8 @@ def page() -> str:
             title = discovery.title(discovery.WORLDS, name)
             parts.append(_table(f"Environment {title}", f"environments.{name}", types))
     parts.append(_table("Demonstrations", "demonstrations", [ExpertSettings]))
-    beta = ["`learning.threshold`", "a number above 0 or null", "`null`", sections.THRESHOLD.about]
+    range_ = expected(float | None, sections.THRESHOLD)
+    beta = ["`learning.threshold`", range_, "`null`", sections.THRESHOLD.about]
     parts.append(f"## Threshold\n\n{_rows([beta])}")
     for name in discovery.names(discovery.METHODS):
         title = discovery.title(discovery.METHODS, name)
@@ -78,10 +79,71 @@ def _plain(value: object) -> object:
     return list(value) if isinstance(value, tuple) else value
 
 
+def schema() -> dict:
+    """The JSON schema of a configuration, for editors."""
+    names = {"type": "array", "items": {"enum": discovery.names(discovery.METHODS)}}
+    parts: dict = {key: {"$ref": f"#/$defs/{key}"} for key in sections.SECTIONS}
+    parts["demonstrations"] = {"anyOf": [parts["demonstrations"], {"type": "string"}]}
+    own = {"methods": names, "world": {"type": "object"}, **parts}
+    experiment = {
+        "environment": {"enum": discovery.names(discovery.WORLDS)},
+        "demonstrations_of": {"type": "string"},
+        **own,
+    }
+    variant = {"of": {"type": "array", "items": {"type": "string"}}, **own}
+    shared = {key: {"$ref": f"#/$defs/{key}"} for key in sections.CHECKS}
+    run = json_schema(sections.Run)["properties"]
+    several = {
+        "experiments": {"$ref": "#/$defs/experiments"},
+        "variants": {"type": "object", "additionalProperties": _object(variant)},
+    }
+    sizes = {"type": "object", "additionalProperties": _object({"methods": names, **parts})}
+    scale = {"seeds": run["seeds"], "stack": run["stack"], **shared, "experiments": sizes}
+    scales = {"type": "object", "additionalProperties": _object(scale)}
+    experiments = {"type": "object", "additionalProperties": _object(experiment)}
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "config.yaml",
+        **_object({**run, **shared, **several, "scales": scales}),
+        "$defs": {**_section_schemas(), "experiments": experiments},
+    }
+
+
+def _section_schemas() -> dict[str, dict]:
+    beta = {
+        "description": sections.THRESHOLD.about,
+        "type": ["number", "null"],
+        "exclusiveMinimum": sections.THRESHOLD.above,
+        "maximum": sections.THRESHOLD.at_most,
+    }
+    methods = {
+        name: json_schema(sections.method(name).Settings)
+        for name in discovery.names(discovery.METHODS)
+    }
+    worlds = {}
+    for name in discovery.names(discovery.WORLDS):
+        schemas = [json_schema(kind)["properties"] for kind in sections.environment_types(name)]
+        worlds[name] = _object({key: value for one in schemas for key, value in one.items()})
+    return {
+        "environments": _object(worlds),
+        "demonstrations": json_schema(ExpertSettings),
+        "learning": _object({"threshold": beta, **methods}),
+        "measuring": json_schema(MeasuringSettings),
+        "showing": json_schema(ShowingSettings),
+        "true_fits": json_schema(TrueFitsSettings),
+    }
+
+
+def _object(properties: Mapping) -> dict:
+    return {"type": "object", "additionalProperties": False, "properties": dict(properties)}
+
+
 def files() -> dict[str, str]:
     """The generated files by path."""
-    schema = json.dumps(sections.schema(), indent=1) + "\n"
-    return {"docs/settings.md": page(), "docs/config.schema.json": schema}
+    return {
+        "docs/settings.md": page(),
+        "docs/config.schema.json": json.dumps(schema(), indent=1) + "\n",
+    }
 
 
 if __name__ == "__main__":

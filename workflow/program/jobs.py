@@ -21,6 +21,7 @@ from icl_core.disk import atomic
 from icl_core.errors import InputError
 from icl_core.showing.item import read_items
 from workflow.lib.configuration import Configuration, resolve
+from workflow.lib.yaml_files import check_files
 
 ITEMS = ("figure", "table")  # the rules that have their item's name as wildcard
 LIST = "ICL_JOBS"  # the variable that names the file to which a run writes its jobs
@@ -163,6 +164,7 @@ class Wanted(NamedTuple):
 
     def for_snakemake(self, cores: int = 1) -> list[str]:
         """What Snakemake is called with."""
+        check_files(["config.yaml", *self.configfiles])
         files = ["--configfile", "config.yaml", *self.configfiles] if self.configfiles else []
         targets = [file for target in self.targets for file in self._files(target)] or ["all"]
         return ["--cores", str(cores), "--config", f"scale={self.scale}", *files, "--", *targets]

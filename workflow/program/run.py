@@ -19,6 +19,7 @@ from pathlib import Path
 import psutil
 
 from icl_core.tables import counted
+from workflow.lib.places import check_places
 from workflow.program import forecast
 from workflow.program.forecast import duration, expected_costs, read_costs, sentence
 from workflow.program.jobs import LIST, Job, Wanted, read_jobs
@@ -38,6 +39,7 @@ class Interrupted(Exception):
 
 def main(given: argparse.Namespace) -> int:
     """Run, and watch."""
+    check_places(given.scale)
     folder = Path("results", given.scale, "logs")
     folder.mkdir(parents=True, exist_ok=True)
     plan, log = folder / "jobs.json", folder / "run.log"

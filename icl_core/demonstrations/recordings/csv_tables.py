@@ -29,7 +29,7 @@ import pyarrow.compute as pc
 from numpy.typing import ArrayLike
 from pyarrow import csv as arrow_csv
 
-from icl_core.errors import InputError
+from icl_core.errors import InputError, found_at
 
 BLOCK = 4 << 20  # bytes of text converted at a time
 
@@ -43,8 +43,9 @@ class CsvFile:
         """Look at the header only; `aliases` are other spellings {in the file: in the schema}."""
         self.path = Path(path)
         self.schema = schema
-        if not self.path.is_file():
-            raise self.fault("a CSV file", "no such file", "put the file there or correct its name")
+        there = found_at(path)
+        if there != "a file":
+            raise self.fault("a CSV file", there, "put the file there or correct its name")
         self.header = self._read_header()
         found = [(aliases or {}).get(name, name) for name in self.header]
         self._check_header(found)

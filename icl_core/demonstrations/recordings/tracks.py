@@ -16,7 +16,7 @@ from icl_core.artifacts import RECORDED, SIMULATED, SOURCE, write_table
 from icl_core.demonstrations.recordings.csv_tables import CsvFile
 from icl_core.demonstrations.recordings.plausible import FRAME_RATES, MOTION_TOLERANCE
 from icl_core.errors import InputError
-from icl_core.settings import setting
+from icl_core.settings import PATH, setting
 
 MARK = "SIMULATED.json"  # beside the CSV files of a simulated recording: how it came about
 PARTS = ("recordingMeta", "tracksMeta", "tracks")  # a recording's three CSV files
@@ -32,10 +32,14 @@ class RecordingsSettings:
     """Which recordings a world is made from."""
 
     recordings: str | None = setting(
-        None, "the folder of your own copy (data/README.md); null: simulated"
+        None, "the folder of your own copy (data/README.md); null: simulated", **PATH
     )
     numbers: tuple[int, ...] | None = setting(
-        None, "which of its recordings; null: all that are there", at_least=0, each_once=True
+        None,
+        "which of its recordings; null: all that are there",
+        at_least=0,
+        at_most=9999,
+        each_once=True,
     )
     motion_tolerance: float | None = setting(
         MOTION_TOLERANCE,

@@ -15,10 +15,11 @@ import numpy as np
 from icl_core.environments.world import World
 from icl_core.learning.engine.costs import ConstraintFunction
 from icl_core.learning.engine.networks import Networks
-from icl_core.learning.engine.on_policy import OnPolicyAgents, OnPolicySettings, Samples
+from icl_core.learning.engine.on_policy import OnPolicyAgents, Samples
+from icl_core.learning.engine.on_policy_settings import OnPolicySettings
 from icl_core.learning.engine.on_policy_trainer import OnPolicyTrainer
 from icl_core.learning.engine.optimisers import Multiplier
-from icl_core.settings import section, setting
+from icl_core.settings import POSITIVE, section, setting
 
 ROBOTS = OnPolicySettings(
     learning_rate=5e-4,
@@ -41,11 +42,11 @@ ROBOTS = OnPolicySettings(
 class LagrangianSettings:
     """Settings of the procedure; an epoch is a rollout."""
 
-    multiplier: float = setting(1.0, "nu at the start", above=0)
-    multiplier_rate: float = setting(0.05, "step size of nu", above=0)
-    warm_up: int = setting(0, "epochs of reward alone", at_least=0)
+    multiplier: float = setting(1.0, "nu at the start", **POSITIVE)
+    multiplier_rate: float = setting(0.05, "step size of nu", **POSITIVE)
+    warm_up: int = setting(0, "epochs of reward alone", at_least=0, at_most=100_000)
     max_kl: float | None = setting(
-        0.012, "a policy that has moved further makes no further pass; null: never", above=0
+        0.012, "a policy that has moved further makes no further pass; null: never", **POSITIVE
     )
     reward_as_cost: bool = setting(
         False, "a fault of the authors' code: the multiplier follows the reward"

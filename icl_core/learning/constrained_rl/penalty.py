@@ -27,17 +27,17 @@ from icl_core.learning.engine.ppo import (
 )
 from icl_core.learning.engine.rollouts import rewards_to_go, roll_out
 from icl_core.randomness import generator_state, restore_generators
-from icl_core.settings import section, setting
+from icl_core.settings import COUNT, section, setting
 
 
 @dataclass(frozen=True)
 class PenaltySettings:
     """Settings of the procedure."""
 
-    episodes: int = setting(20, "episodes rolled out per epoch", at_least=1)
+    episodes: int = setting(20, "episodes rolled out per epoch", **COUNT)
     truncate: bool = setting(True, "an episode ends, for learning, when its cost reaches beta")
     feasibility_rate: float = setting(
-        0.0, "eta_1, step size of the projection (paper: 2.5e-5); 0: none", at_least=0
+        0.0, "eta_1, step size of the projection (paper: 2.5e-5); 0: none", at_least=0, at_most=1
     )
     ppo: PPOSettings = section(PPOSettings, "settings of the update")
 

@@ -31,9 +31,20 @@ class ConstrainedRLSettings:
         choices=("penalty", "lagrangian"),
         selects=True,
     )
-    epochs: int = setting(500, "rounds of rolling out and learning (m)", at_least=2)
+    epochs: int = setting(
+        500, "rounds of rolling out and learning (m)", at_least=2, at_most=100_000
+    )
     penalty: PenaltySettings = section(PenaltySettings, "settings of PPO-penalty")
     lagrangian: LagrangianSettings = section(LagrangianSettings, "settings of PPO-Lagrange")
+
+    def conflict(self) -> str:
+        """A policy that was never constrained would pass for a constrained one."""
+        if self.procedure != "lagrangian" or self.lagrangian.warm_up < self.epochs:
+            return ""
+        return (
+            f"lagrangian.warm_up: expected fewer than the {self.epochs} epochs, found "
+            f"{self.lagrangian.warm_up}; make it smaller or epochs larger"
+        )
 
 
 @dataclass(frozen=True)

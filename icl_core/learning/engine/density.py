@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from icl_core.settings import setting
+from icl_core.settings import COUNT, LAYERS, RATE, setting
 
 STEEPEST = abs(math.log(1e-3))  # zuko's bound on the logarithm of a scale
 HALF_LOG_TAU = np.float32(0.5 * math.log(2 * math.pi))
@@ -28,11 +28,11 @@ Tensors = Mapping[str, np.ndarray]
 class DensitySettings:
     """Settings of the flows."""
 
-    epochs: int = setting(20, "passes over the demonstrations", at_least=1)
-    batch: int = setting(64, "steps of a minibatch", at_least=1)
-    learning_rate: float = setting(5e-4, "step size", above=0)
-    blocks: int = setting(5, "affine, linear and coupling layers", at_least=1)
-    hidden: tuple[int, ...] = setting((64, 64), "layers of the coupling networks", at_least=1)
+    epochs: int = setting(20, "passes over the demonstrations", **COUNT)
+    batch: int = setting(64, "steps of a minibatch", **COUNT)
+    learning_rate: float = setting(5e-4, "step size", **RATE)
+    blocks: int = setting(5, "affine, linear and coupling layers", at_least=1, at_most=100)
+    hidden: tuple[int, ...] = setting((64, 64), "layers of the coupling networks", **LAYERS)
 
 
 @dataclass(frozen=True)

@@ -12,44 +12,13 @@ import numpy as np
 
 from icl_core.learning.engine.actions import Actions
 from icl_core.learning.engine.networks import Networks
+from icl_core.learning.engine.on_policy_settings import OnPolicySettings
 from icl_core.learning.engine.optimisers import Adam
 from icl_core.learning.engine.ppo import clipped_push, join, standardise
 from icl_core.learning.engine.segments import Segment
-from icl_core.settings import setting
 
 ADAM_EPSILON = 1e-5
 POLICY, CRITICS = "policy", "critics"
-
-
-@dataclass(frozen=True)
-class OnPolicySettings:
-    """The learner's settings; defaults are the authors' (paper, Tables 7 to 9)."""
-
-    hidden: tuple[int, ...] = setting(
-        (64, 64), "layers of the policy and value networks", at_least=1
-    )
-    learning_rate: float = setting(5e-4, "step size of the policy", above=0)
-    clip: float = setting(0.1, "epsilon_PPO", above=0, below=1)
-    entropy: float = setting(0.01, "weight of the entropy bonus (lambda_ent)", at_least=0)
-    gae_lambda: float | None = setting(
-        None, "lambda of the advantages; null: the environment's discount", at_least=0, at_most=1
-    )
-    value_weight: float = setting(0.5, "weight of the critics' squared errors", above=0)
-    gradient_norm: float = setting(
-        0.5, "longer gradients are cut to this length; 0: none is", at_least=0
-    )
-    steps: int = setting(2000, "steps of a rollout", at_least=1)
-    environments: int = setting(
-        20, "environments that share a rollout's steps (the authors: one)", at_least=1
-    )
-    passes: int = setting(25, "passes over each rollout, shuffled", at_least=1)
-    batch: int = setting(64, "steps of a minibatch", at_least=2)
-    log_deviation: float = setting(0.0, "log-deviation of real-valued actions, at the start")
-    value_rate: float = setting(5e-4, "step size of the critics", above=0)
-    separate_critic_updates: bool = setting(
-        False, "critics learn after the policy, and make all passes"
-    )
-    bootstrap: bool = setting(False, "an episode that the horizon cuts counts as going on")
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,8 @@ from icl_core.environments.world import World
 from icl_core.errors import InputError
 from icl_core.learning.engine.actions import actions_of
 from icl_core.learning.engine.networks import Networks
-from icl_core.learning.engine.on_policy import OnPolicyAgents, OnPolicySettings
+from icl_core.learning.engine.on_policy import OnPolicyAgents
+from icl_core.learning.engine.on_policy_settings import OnPolicySettings
 from icl_core.learning.engine.segments import ParallelEnvs, Segment
 from icl_core.learning.engine.training import TRAINING_COLUMNS, TRAINING_SCHEMA, log_table
 from icl_core.learning.problem import Outcome
@@ -34,11 +35,8 @@ class OnPolicyTrainer:
         critics: int,
         purpose: str,
     ):
-        if settings.steps % settings.environments:
-            raise InputError(
-                "configuration: key on_policy.steps: expected a multiple of on_policy.environments "
-                f"({settings.environments}), found {settings.steps}; change one of them"
-            )
+        if settings.conflict():
+            raise InputError(f"configuration: key on_policy.{settings.conflict()}")
         self.world, self.beta, self.seeds = world, beta, seeds
         self.settings, self.purpose = settings, purpose
         rngs = generators(seeds, purpose, "agents")

@@ -14,26 +14,29 @@ import numpy as np
 from icl_core.learning.engine.actions import Actions, Distribution
 from icl_core.learning.engine.networks import Networks
 from icl_core.learning.engine.optimisers import Adam
-from icl_core.settings import setting
+from icl_core.settings import COUNT, LAYERS, LOG_DEVIATION, RATE, WEIGHT, setting
 
 
 @dataclass(frozen=True)
 class PPOSettings:
     """The update's settings; defaults are the paper's (Table 7)."""
 
-    hidden: tuple[int, ...] = setting(
-        (64, 64), "layers of the policy and value networks", at_least=1
-    )
-    learning_rate: float = setting(5e-4, "step size (eta_2)", above=0)
+    hidden: tuple[int, ...] = setting((64, 64), "layers of the policy and value networks", **LAYERS)
+    learning_rate: float = setting(5e-4, "step size (eta_2)", **RATE)
     clip: float = setting(0.1, "epsilon_PPO", above=0, below=1)
-    entropy: float = setting(0.01, "weight of the entropy bonus (lambda_ent)", at_least=0)
-    updates: int = setting(25, "minibatches per epoch", at_least=1)
-    batch: int = setting(64, "steps of a minibatch", at_least=1)
+    entropy: float = setting(0.01, "weight of the entropy bonus (lambda_ent)", **WEIGHT)
+    updates: int = setting(25, "minibatches per epoch", **COUNT)
+    batch: int = setting(64, "steps of a minibatch", **COUNT)
     buffer: int = setting(
-        10_000, "steps kept per run; 0 keeps only the current epoch's", at_least=0
+        10_000,
+        "steps kept per run; 0 keeps only the current epoch's",
+        at_least=0,
+        at_most=10_000_000,
     )
     normalise: bool = setting(False, "advantages to mean 0, deviation 1 in each minibatch")
-    log_deviation: float = setting(-0.5, "log-deviation of real-valued actions, at the start")
+    log_deviation: float = setting(
+        -0.5, "log-deviation of real-valued actions, at the start", **LOG_DEVIATION
+    )
 
 
 @dataclass(frozen=True)

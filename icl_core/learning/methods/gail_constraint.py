@@ -14,12 +14,12 @@ import numpy as np
 
 from icl_core.learning.engine.costs import fresh_constraints, visited_inputs
 from icl_core.learning.engine.networks import Networks, sigmoid
-from icl_core.learning.engine.on_policy import OnPolicySettings
+from icl_core.learning.engine.on_policy_settings import OnPolicySettings
 from icl_core.learning.engine.on_policy_trainer import OnPolicyTrainer
 from icl_core.learning.engine.optimisers import Adam
 from icl_core.learning.engine.training import Job
 from icl_core.learning.problem import Outcome, Problem
-from icl_core.settings import section, setting
+from icl_core.settings import COUNT, LAYERS, RATE, section, setting
 
 TITLE = "GAIL-Constraint"
 PLACE = 1
@@ -39,25 +39,43 @@ EPSILON = 1e-5  # keeps the shaped reward above -11.5
 class Settings:
     """Settings of the method; defaults are the paper's (Table 8)."""
 
-    hidden: tuple[int, ...] = setting((64, 64), "layers of the discriminator", at_least=1)
-    total_steps: int = setting(2_000_000, "steps of all rollouts together", at_least=1)
+    hidden: tuple[int, ...] = setting((64, 64), "layers of the discriminator", **LAYERS)
+    total_steps: int = setting(
+        2_000_000, "steps of all rollouts together", at_least=1, at_most=10**10
+    )
     warm_up: int = setting(
         20,
         "rollouts of reward alone, before there is a discriminator (the authors: 0)",
         at_least=0,
+        at_most=100_000,
     )
-    learning_rate: float = setting(5e-4, "step size of the discriminator", above=0)
-    batch: int = setting(64, "steps of either side in a minibatch", at_least=1)
+    learning_rate: float = setting(5e-4, "step size of the discriminator", **RATE)
+    batch: int = setting(64, "steps of either side in a minibatch", **COUNT)
     first_pairs_only: bool = setting(
         False, "a fault of the authors' code: of both sides only the first steps are ever seen"
     )
     on_policy: OnPolicySettings = section(OnPolicySettings, "settings of PPO")
 
+    @property
+    def rollouts(self) -> int:
+        """As many as bring `total_steps`."""
+        return -(-self.total_steps // self.on_policy.steps)
+
+    def conflict(self) -> str:
+        """An untrained discriminator would be scored."""
+        if self.warm_up < self.rollouts:
+            return ""
+        return (
+            f"warm_up: expected fewer than the {self.rollouts} rollouts that total_steps "
+            f"({self.total_steps}) makes of on_policy.steps ({self.on_policy.steps}), found "
+            f"{self.warm_up}; make it smaller or total_steps larger"
+        )
+
 
 def learn(problem: Problem, settings: Settings, job: Job) -> Outcome:
     """Train a stack of runs."""
     learner = _Learner(problem, settings)
-    job.run(learner, -(-settings.total_steps // settings.on_policy.steps))
+    job.run(learner, settings.rollouts)
     return learner.policies.outcome(learner.discriminator.negated())
 
 

@@ -80,6 +80,13 @@ def test_it_asks_nobody_for_anything(page, elements):
     assert "@import" not in page
 
 
+def test_its_policy_stands_before_all_that_it_rules(page):
+    head = page.partition("</head>")[0]
+    policy = head.index('http-equiv="Content-Security-Policy"')
+    assert policy < min(head.index(tag) for tag in ("<style", "<link", "<title"))
+    assert "content=\"default-src 'none'; " in head
+
+
 def test_links_lead_somewhere(elements):
     ids = [given["id"] for _, given, _ in elements.found if "id" in given]
     assert len(ids) == len(set(ids))
@@ -199,6 +206,7 @@ PROBE = """<script>
 const problems = [];
 const note = event => problems.push(String(event.message || event.target.outerHTML));
 addEventListener("error", note, true);
+addEventListener("securitypolicyviolation", event => problems.push(event.violatedDirective));
 addEventListener("load", () => {
   const images = [...document.images];
   const asked = performance.getEntriesByType("resource").map(entry => entry.name);
@@ -211,17 +219,45 @@ addEventListener("load", () => {
 </script>"""
 
 
-@pytest.mark.skipif(CHROMIUM is None, reason="needs a browser: apt-get install chromium")
-@pytest.mark.parametrize("size", ["1400,900", "480,900"])
-def test_a_browser_shows_it(results, page, tmp_path, size):
-    copy = tmp_path / "page.html"
-    copy.write_text(page.replace("<head>", f"<head>{PROBE}", 1))
-    profile = f"--user-data-dir={tmp_path / 'profile'}"
+def browsed(text, folder, size="1400,900"):
+    """What a browser found in a page, and what it complained of."""
+    copy = folder / "page.html"
+    copy.write_text(text.replace("<head>", f"<head>{PROBE}", 1))
+    profile = f"--user-data-dir={folder / 'profile'}"
     command = [CHROMIUM, *FLAGS, profile, f"--window-size={size}", "--dump-dom", copy.as_uri()]
     done = subprocess.run(command, capture_output=True, text=True, timeout=180)
     assert done.returncode == 0, done.stderr
-    assert "CONSOLE" not in done.stderr
-    found = json.loads(html.unescape(re.search(r'data-probe="(.*?)"', done.stdout)[1]))
+    probe = re.search(r'data-probe="(.*?)"', done.stdout)[1]
+    return json.loads(html.unescape(probe)), [s for s in done.stderr.splitlines() if "CONSOLE" in s]
+
+
+in_a_browser = pytest.mark.skipif(CHROMIUM is None, reason="needs a browser: install chromium")
+
+
+@in_a_browser
+@pytest.mark.parametrize("size", ["1400,900", "480,900"])
+def test_a_browser_shows_it(page, tmp_path, size):
+    found, complaints = browsed(page, tmp_path, size)
+    assert complaints == []
     assert found["problems"] == found["asked"] == []
     assert found["drawn"] == sum(item.kind == "figure" for item in ITEMS) + len(PICTURES)
     assert not found["wide"]
+
+
+@in_a_browser
+def test_a_browser_runs_nothing_and_asks_nobody(page, tmp_path):
+    """Whatever would slip into the page."""
+    head = page.partition("<body")[0]
+    hostile = """<body onload="document.title = 'ran'"><script>document.title = 'ran'</script>
+    <img src="http://127.0.0.1:9/x.png"><iframe src="data:text/html,x"></iframe>
+    <link rel="stylesheet" href="http://127.0.0.1:9/x.css"><base href="http://127.0.0.1:9/">"""
+    found, _ = browsed(head + hostile, tmp_path)
+    refused = {one for one in found["problems"] if one.endswith(("-src", "-elem", "-attr", "-uri"))}
+    assert refused == {
+        "script-src-elem",
+        "script-src-attr",
+        "img-src",
+        "frame-src",
+        "style-src-elem",
+        "base-uri",
+    }

@@ -26,7 +26,7 @@ from icl_core.demonstrations.recordings.tracks import MARK, PARTS, csv_path, sou
 from icl_core.disk import atomic
 from icl_core.errors import InputError
 from icl_core.randomness import generator
-from icl_core.settings import check, plain, setting
+from icl_core.settings import SEED, check, plain, setting
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Settings:
         each_once=True,
     )
     vehicles: int = setting(280, "vehicles in each recording", at_least=1, at_most=10_000)
-    seed: int = setting(0, "seed of the drivers", at_least=0)
+    seed: int = setting(0, "seed of the drivers", **SEED)
 
 
 def simulate(

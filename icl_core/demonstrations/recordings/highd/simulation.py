@@ -31,7 +31,7 @@ from icl_core.demonstrations.recordings.highd.tables import (
 from icl_core.demonstrations.recordings.tracks import MARK, PARTS, csv_path
 from icl_core.disk import atomic
 from icl_core.randomness import generator
-from icl_core.settings import check, plain, setting
+from icl_core.settings import SEED, check, plain, setting
 
 if TYPE_CHECKING:  # it needs highway-env
     from icl_core.demonstrations.recordings.highd.traffic import Driver
@@ -101,7 +101,7 @@ class Settings:
         at_least=0,
         at_most=3600,
     )
-    seed: int = setting(0, "seed of the drivers", at_least=0)
+    seed: int = setting(0, "seed of the drivers", **SEED)
 
 
 def simulate(

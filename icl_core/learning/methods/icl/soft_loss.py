@@ -11,29 +11,29 @@ from icl_core.environments.world import World
 from icl_core.learning.engine.costs import visited_inputs
 from icl_core.learning.engine.networks import Networks, sigmoid
 from icl_core.learning.engine.optimisers import Adam
-from icl_core.settings import setting
+from icl_core.settings import COUNT, POSITIVE, RATE, WEIGHT, setting
 
 
 @dataclass(frozen=True)
 class AdjustmentSettings:
     """Settings of the adjustment; docs/decisions.md says where they differ from the paper's."""
 
-    rounds: int = setting(20, "e, each with fresh trajectories of the mixture", at_least=1)
-    steps: int = setting(250, "gradient steps per round (the authors' code: 20)", at_least=1)
-    episodes: int = setting(50, "trajectories of the mixture per round (|D_A|)", at_least=1)
-    learning_rate: float = setting(5e-4, "step size (eta_3)", above=0)
+    rounds: int = setting(20, "e, each with fresh trajectories of the mixture", **COUNT)
+    steps: int = setting(250, "gradient steps per round (the authors' code: 20)", **COUNT)
+    episodes: int = setting(50, "trajectories of the mixture per round (|D_A|)", **COUNT)
+    learning_rate: float = setting(5e-4, "step size (eta_3)", **RATE)
     objective: str = setting(
         "soft",
         "soft: a penalty on demonstrations beyond beta, the paper's method; lagrangian: a learned "
         "multiplier on their mean (App. B.4, for comparison)",
         choices=("soft", "lagrangian"),
     )
-    penalty: float = setting(15.0, "lambda", at_least=0)
+    penalty: float = setting(15.0, "lambda", **WEIGHT)
     multiplier_initial: float = setting(
-        1.0, "of the objective lagrangian: lambda at the start", at_least=0
+        1.0, "of the objective lagrangian: lambda at the start", **WEIGHT
     )
     multiplier_rate: float = setting(
-        0.05, "of the objective lagrangian: step of lambda, times J_E - beta", above=0
+        0.05, "of the objective lagrangian: step of lambda, times J_E - beta", **POSITIVE
     )
     hinge: str = setting(
         "trajectory",
@@ -46,7 +46,7 @@ class AdjustmentSettings:
     )
     reweight: bool = setting(True, "weigh trajectories by their dissimilarity w")
     max_agent_cost: float = setting(
-        3.0, "agents that cost more than this many betas push no further; 0: no limit", at_least=0
+        3.0, "agents that cost more than this many betas push no further; 0: no limit", **WEIGHT
     )
     policies_per_iteration: int = setting(
         2, "policies per iteration in the mixture: 2 (half-way, end) or 1 (end)", choices=(1, 2)

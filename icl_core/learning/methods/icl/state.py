@@ -11,14 +11,14 @@ import pyarrow as pa
 from icl_core.environments.world import World
 from icl_core.learning.engine.costs import ConstraintFunction, fresh_constraints
 from icl_core.learning.engine.networks import Networks, sigmoid
-from icl_core.settings import setting
+from icl_core.settings import COUNT, LAYERS, WEIGHT, setting
 
 
 @dataclass(frozen=True)
 class ConstraintSettings:
     """The constraint network: ReLU between layers, c = sigmoid(output)."""
 
-    hidden: tuple[int, ...] = setting((64, 64), "layers of the network", at_least=1)
+    hidden: tuple[int, ...] = setting((64, 64), "layers of the network", **LAYERS)
     initial: float = setting(
         0.5, "c everywhere, before anything has been learned", above=0, below=1
     )
@@ -36,11 +36,11 @@ class LoopSettings:
         "demonstrations",
         "epsilon: a run stops at a NAD of at most this; demonstrations: as close as two samples "
         "of the expert would be, measured between halves of the demonstrations; null: never",
-        at_least=0,
+        **WEIGHT,
         choices=("demonstrations",),
     )
     patience: int | None = setting(
-        3, "iterations without a closer policy after which a run stops; null: never", at_least=1
+        3, "iterations without a closer policy after which a run stops; null: never", **COUNT
     )
     keep: str = setting(
         "closest",
@@ -48,7 +48,7 @@ class LoopSettings:
         choices=("closest", "last"),
     )
     selection_episodes: int = setting(
-        300, "episodes behind the NAD by which runs stop and an iteration is chosen", at_least=1
+        300, "episodes behind the NAD by which runs stop and an iteration is chosen", **COUNT
     )
 
 

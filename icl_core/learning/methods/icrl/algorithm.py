@@ -11,9 +11,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from icl_core.environments.world import World
 from icl_core.learning.engine.costs import fresh_constraints, visited_inputs
 from icl_core.learning.engine.networks import Networks, sigmoid
-from icl_core.learning.engine.on_policy import OnPolicySettings
+from icl_core.learning.engine.on_policy_settings import OnPolicySettings
 from icl_core.learning.engine.on_policy_trainer import OnPolicyTrainer
 from icl_core.learning.engine.optimisers import Adam, Multiplier
 from icl_core.learning.engine.rollouts import roll_out, roll_out_without_reset
@@ -21,7 +22,7 @@ from icl_core.learning.engine.training import Job
 from icl_core.learning.methods.icrl.feasibility import BackwardSettings, Sides, backward
 from icl_core.learning.problem import Outcome, Problem
 from icl_core.randomness import generators
-from icl_core.settings import section, setting
+from icl_core.settings import COUNT, LAYERS, POSITIVE, section, setting
 
 TITLE = "ICRL"
 PLACE = 2
@@ -43,23 +44,32 @@ KL_SLACK = 1.5  # passes end when the policy has moved by more than this many ta
 class Settings:
     """Settings of the method; defaults are the paper's (Table 9)."""
 
-    hidden: tuple[int, ...] = setting((64, 64), "layers of the feasibility network", at_least=1)
-    iterations: int = setting(200, "iterations, of a forward and a backward phase", at_least=1)
+    hidden: tuple[int, ...] = setting((64, 64), "layers of the feasibility network", **LAYERS)
+    iterations: int = setting(200, "iterations, of a forward and a backward phase", **COUNT)
     forward_steps: int = setting(
-        10_000, "steps of an iteration's forward phase; whole rollouts", at_least=1
+        10_000, "steps of an iteration's forward phase; whole rollouts", at_least=1, at_most=10**8
     )
     target_kl: float | None = setting(
-        0.02, "passes over a rollout end beyond 1.5 times this; null: never early", above=0
+        0.02, "passes over a rollout end beyond 1.5 times this; null: never early", **POSITIVE
     )
-    multiplier: float = setting(0.1, "nu at the start", above=0)
-    multiplier_rate: float = setting(0.01, "step size of nu", above=0)
-    budget: float = setting(0.0, "mean cost of a step that is allowed", at_least=0)
-    episodes: int = setting(50, "episodes of the agent for each backward phase", at_least=1)
+    multiplier: float = setting(0.1, "nu at the start", **POSITIVE)
+    multiplier_rate: float = setting(0.01, "step size of nu", **POSITIVE)
+    budget: float = setting(0.0, "mean cost of a step that is allowed", at_least=0, at_most=1)
+    episodes: int = setting(50, "episodes of the agent for each backward phase", **COUNT)
     never_reset: bool = setting(
         False, "a fault of the authors' code: all but the first of them are one step long"
     )
     backward: BackwardSettings = section(BackwardSettings, "settings of the backward phase")
     on_policy: OnPolicySettings = section(OnPolicySettings, "settings of PPO")
+
+    def conflict_with(self, world: type[World]) -> str:
+        """Whoever goes on from an observation must know the whole state by it."""
+        if not self.never_reset or world.state_size is World.state_size:
+            return ""
+        return (
+            f"never_reset: expected false in {world.name}, where a state is more than what is "
+            "observed, found true; set it to false"
+        )
 
 
 def learn(problem: Problem, settings: Settings, job: Job) -> Outcome:

@@ -15,7 +15,7 @@ import numpy as np
 
 from icl_core.learning.engine.networks import Networks, sigmoid
 from icl_core.learning.engine.optimisers import Adam
-from icl_core.settings import setting
+from icl_core.settings import COUNT, POSITIVE, RATE, WEIGHT, setting
 
 EPSILON = 1e-5
 
@@ -25,13 +25,13 @@ class BackwardSettings:
     """Settings of the phase; defaults are the paper's (Table 9)."""
 
     passes: int = setting(
-        5, "passes over the episodes and as many demonstrated steps, at most", at_least=1
+        5, "passes over the episodes and as many demonstrated steps, at most", **COUNT
     )
-    learning_rate: float = setting(5e-4, "step size of zeta", above=0)
-    batch: int = setting(64, "steps of either side in a minibatch", at_least=1)
-    regularisation: float = setting(0.6, "weight of mean(1 - zeta) on either side", at_least=0)
-    kl_old_new: float = setting(10.0, "no further pass beyond this KL, old to new", above=0)
-    kl_new_old: float = setting(2.5, "no further pass beyond this KL, new to old", above=0)
+    learning_rate: float = setting(5e-4, "step size of zeta", **RATE)
+    batch: int = setting(64, "steps of either side in a minibatch", **COUNT)
+    regularisation: float = setting(0.6, "weight of mean(1 - zeta) on either side", **WEIGHT)
+    kl_old_new: float = setting(10.0, "no further pass beyond this KL, old to new", **POSITIVE)
+    kl_new_old: float = setting(2.5, "no further pass beyond this KL, new to old", **POSITIVE)
     ignore_weights: bool = setting(
         False, "a fault of the authors' code: every importance weight is 1"
     )
