@@ -15,7 +15,7 @@ from icl_core.learning.engine.networks import Networks
 from icl_core.learning.engine.rollouts import roll_out
 from icl_core.learning.engine.training import TRAINING_SCHEMA, Job, log_table
 from icl_core.randomness import generator
-from icl_core.settings import COUNT, PATH, SEED, section, setting
+from icl_core.settings import COUNT, PATH, POSITIVE, SEED, section, setting
 
 SPARE_SETS = 20  # of fresh trajectories; an expert that needs more is no expert
 
@@ -31,7 +31,7 @@ class ExpertSettings:
         1.0,
         "how far rows of that file may lie from what the world does, by its own measure "
         "(data/README.md); 10: ten times as far; null: they are not compared",
-        above=0,
+        **POSITIVE,
     )
     trajectories: int = setting(50, "how many are kept", **COUNT)
     seed: int = setting(

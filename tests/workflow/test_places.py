@@ -4,14 +4,13 @@ import os
 import shutil
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from icl_core.artifacts import make_provenance
 from icl_core.demonstrations.files import write_demonstrations
-from icl_core.demonstrations.trajectories import Trajectories
 from icl_core.environments import make_world
 from icl_core.errors import InputError
+from tests.learning.tiny import demonstrations_of
 from tests.workflow.test_configuration import changed
 from workflow.lib import places
 from workflow.lib.begin import begin
@@ -39,11 +38,7 @@ def with_file(path):
 
 def some_demonstrations(path: Path) -> Path:
     world = make_world("gridworld-a")
-    states = np.zeros((2, 3, 2), np.float32)
-    steps = np.zeros((2, 3), np.int64), np.zeros((2, 3), np.float32)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    episodes = Trajectories(states, *steps, np.array([3, 3]))
-    write_demonstrations(path, episodes, world, make_provenance("code", {}))
+    write_demonstrations(path, demonstrations_of(world), world, make_provenance("code", {}))
     return path
 
 

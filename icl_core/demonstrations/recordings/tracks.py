@@ -16,7 +16,7 @@ from icl_core.artifacts import RECORDED, SIMULATED, SOURCE, write_table
 from icl_core.demonstrations.recordings.csv_tables import CsvFile
 from icl_core.demonstrations.recordings.plausible import FRAME_RATES, MOTION_TOLERANCE
 from icl_core.errors import InputError
-from icl_core.settings import PATH, setting
+from icl_core.settings import PATH, POSITIVE, setting
 
 MARK = "SIMULATED.json"  # beside the CSV files of a simulated recording: how it came about
 PARTS = ("recordingMeta", "tracksMeta", "tracks")  # a recording's three CSV files
@@ -45,7 +45,7 @@ class RecordingsSettings:
         MOTION_TOLERANCE,
         "how far velocities may be from the change of positions, as a share of the speed; null: "
         "velocities and accelerations are not checked",
-        above=0,
+        **POSITIVE,
     )
 
 
