@@ -108,7 +108,7 @@ def write_iterations(root, run, world, networks):
     blank = Networks.blank(len(seeds), networks.sizes).tensors("constraint.")
     write_tensors(root / path("iteration_constraint", **run, iteration="00"), blank, {})
     policy = Networks.initialise(generators(seeds, "policy"), (2, 8, 8))
-    state = PolicyState(policy, policy, np.ones(len(seeds)))
+    state = PolicyState(policy, policy, np.ones(len(seeds)), np.zeros(len(seeds), np.int64))
     learned = networks.tensors("constraint.")
     for iteration in iterations():
         here = {**run, "iteration": iteration}
