@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from icl_core.environments.world import World
 from icl_core.learning.engine.divergence import Part
@@ -127,15 +126,15 @@ def _table(records: list[np.ndarray], seeds: Sequence[int], failed: np.ndarray) 
 
 def final_errors(table: pa.Table) -> dict[int, float]:
     """CMSE after the last step, by seed; without those that have failed."""
-    return {seed: error for seed, error in _last(table).items() if error == error}
+    last = {row["seed"]: row["cmse"] for row in _rows(table)}  # later rows win
+    return {seed: error for seed, error in last.items() if error == error}
 
 
 def failed_fits(table: pa.Table) -> dict[int, int]:
     """The seeds whose fit has diverged, each with the step after which."""
-    first = table.filter(pc.is_nan(table["cmse"])).group_by("seed").aggregate([("step", "min")])
-    return dict(zip(first["seed"].to_pylist(), first["step_min"].to_pylist(), strict=True))
+    undefined = [row for row in _rows(table) if row["cmse"] != row["cmse"]]
+    return {row["seed"]: row["step"] for row in reversed(undefined)}  # the first wins
 
 
-def _last(table: pa.Table) -> dict[int, float]:
-    rows = table.sort_by([("seed", "ascending"), ("step", "ascending")]).to_pylist()
-    return {row["seed"]: row["cmse"] for row in rows}  # later rows win
+def _rows(table: pa.Table) -> list[dict]:
+    return table.sort_by([("seed", "ascending"), ("step", "ascending")]).to_pylist()

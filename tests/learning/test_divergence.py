@@ -1,43 +1,28 @@
 """A run whose weights are no longer finite fails by itself: the others keep every bit."""
 
-import importlib
 import warnings
 from dataclasses import replace
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from icl_core.artifacts import read_tensors
-from icl_core.demonstrations.files import write_demonstrations
 from icl_core.environments import make_world
 from icl_core.errors import InputError
 from icl_core.learning import experts
-from icl_core.learning.constrained_rl.penalty import PenaltySettings
-from icl_core.learning.constrained_rl.procedure import ConstrainedRLSettings, train_policies
+from icl_core.learning.constrained_rl.procedure import train_policies
 from icl_core.learning.engine import density_fit
 from icl_core.learning.engine.actions import Gaussian
 from icl_core.learning.engine.costs import no_constraint
 from icl_core.learning.engine.density_fit import fit_density
 from icl_core.learning.engine.divergence import FAILED, AllFailedError, Part
-from icl_core.learning.engine.on_policy import OnPolicySettings
 from icl_core.learning.engine.optimisers import Adam
 from icl_core.learning.engine.ppo import PPOSettings
 from icl_core.learning.engine.training import Job
-from icl_core.learning.methods import gail_constraint
-from icl_core.learning.methods.icl import adjustment
-from icl_core.learning.methods.icl.continuing import with_policies_of
-from icl_core.learning.methods.icl.policy_step import train_policy
-from icl_core.learning.methods.icl.state import ConstraintSettings, initial_constraint
 from icl_core.learning.true_fit import FitSettings, failed_fits, final_errors, fit_true_constraint
-from icl_core.progress import Progress
 from icl_core.randomness import generators
-from icl_core.settings import plain, used
-from tests.learning.icl_steps import LAGRANGIAN, RL, TINY, take_steps
-from tests.learning.test_algorithm import Files, run_scripts
+from tests.learning.icl_steps import RL, TINY
 from tests.learning.test_methods import SEEDS, VARIANTS, learn, learned
 from tests.learning.tiny import Heard, Killed, assert_same_runs, killed_job, problem_of
-from workflow.lib.stage import Stage
 
 BAD, PLACE = 8, 1  # the seed that diverges, and its place among SEEDS
 KEPT = [0, 2]

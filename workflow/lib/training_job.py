@@ -54,6 +54,6 @@ def _check_finite(stage: Stage, outcome: Outcome) -> None:
         wrong = np.flatnonzero(~finite & ~lost(outcome.failed, networks.runs))
         if len(wrong):
             raise InputError(
-                f"{getattr(stage.output, name)}: expected finite weights of the {name}, found other ones "
-                f"in seed {stage.seeds[wrong[0]]}; lower the method's learning rates"
+                f"{getattr(stage.output, name)}: expected finite weights, found other ones in seed "
+                f"{stage.seeds[wrong[0]]}; lower the method's learning rates"
             )
