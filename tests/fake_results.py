@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import yaml
 
-from icl_core.artifacts import write_table, write_tensors
+from icl_core.artifacts import read_table, read_tensors, write_table, write_tensors
 from icl_core.demonstrations.files import SCHEMA
 from icl_core.layout import group_of, path, seeds_of
 from icl_core.learning.engine.networks import Networks
@@ -100,6 +100,23 @@ def write_run(root, name, method, seeds):
     if name in ROBOTS:
         write_training(root, run, world)
     write_benchmarks(root, run)
+
+
+def fail(root, name, method, group, bad):
+    """Let a seed of a group have failed: its networks are marked, its rollouts are not there."""
+    run, seeds = {"experiment": name, "method": method, "group": group}, seeds_of(group)
+    marks = np.array([7 * (seed == bad) for seed in seeds])
+    kinds = [("constraint", {})]
+    if method == "icl":
+        kinds.append(("iteration_constraint", {"iteration": "01"}))
+    for kind, more in kinds:
+        file = root / path(kind, **run, **more)
+        write_tensors(file, read_tensors(file) | {"failed": marks}, {})
+    file = root / path("rollouts", **run)
+    if file.is_file():
+        table = read_table(file, ROLLOUTS_SCHEMA)
+        kept = table["seed"].to_numpy() != bad
+        write_table(file, table.filter(pa.array(kept)), {})
 
 
 def write_iterations(root, run, world, networks):

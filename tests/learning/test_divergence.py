@@ -8,7 +8,6 @@ import pytest
 
 from icl_core.environments import make_world
 from icl_core.errors import InputError
-from icl_core.learning import experts
 from icl_core.learning.constrained_rl.procedure import train_policies
 from icl_core.learning.engine import density_fit
 from icl_core.learning.engine.actions import Gaussian
@@ -18,25 +17,22 @@ from icl_core.learning.engine.divergence import FAILED, AllFailedError, Part
 from icl_core.learning.engine.optimisers import Adam
 from icl_core.learning.engine.ppo import PPOSettings
 from icl_core.learning.engine.training import Job
+from icl_core.learning.experts import ExpertSettings, train_expert
 from icl_core.learning.true_fit import FitSettings, failed_fits, final_errors, fit_true_constraint
 from icl_core.randomness import generators
 from tests.learning.icl_steps import RL, TINY
 from tests.learning.test_methods import SEEDS, VARIANTS, learn, learned
-from tests.learning.tiny import Heard, Killed, assert_same_runs, killed_job, problem_of
-
-BAD, PLACE = 8, 1  # the seed that diverges, and its place among SEEDS
-KEPT = [0, 2]
-
-
-class Listening(Heard):
-    """Keeps what is said as well."""
-
-    def __init__(self):
-        super().__init__()
-        self.said = []
-
-    def say(self, line):
-        self.said.append(line)
+from tests.learning.tiny import (
+    BAD,
+    KEPT,
+    PLACE,
+    Killed,
+    Listening,
+    assert_only_bad_failed,
+    assert_same_runs,
+    killed_job,
+    problem_of,
+)
 
 
 @pytest.fixture(autouse=True)
@@ -45,39 +41,6 @@ def numpy_is_silent():
     with warnings.catch_warnings():
         warnings.simplefilter("error", RuntimeWarning)
         yield
-
-
-@pytest.fixture
-def spoil(monkeypatch):
-    """Let a seed's weights be nan after a step of its training."""
-    real = Job._stop_diverged
-
-    def spoiling(seeds=(BAD,), step=1, part=0, section=""):
-        def spoiled(job, learner, failed):
-            for seed in set(seeds) & set(job.seeds):
-                if learner.done == step and job.section.startswith(section):
-                    row = job.seeds.index(seed)
-                    learner.parts()[part].parameters[row, 0] = np.nan
-            real(job, learner, failed)
-
-        monkeypatch.setattr(Job, "_stop_diverged", spoiled)
-
-    return spoiling
-
-
-def assert_only_bad_failed(outcome, healthy):
-    """The seed has failed and left nothing; the others are those of a healthy stack."""
-    np.testing.assert_array_equal(outcome.failed > 0, [False, True, False])
-    for networks in (outcome.constraint, outcome.policy):
-        assert not networks.parameters[PLACE].any()
-    assert BAD not in outcome.log["seed"].to_pylist()
-    for ours, theirs in [
-        (outcome.constraint, healthy.constraint),
-        (outcome.policy, healthy.policy),
-    ]:
-        np.testing.assert_array_equal(ours.parameters[KEPT], theirs.parameters[KEPT])
-    for name, part in outcome.extras.items():
-        np.testing.assert_array_equal(part[KEPT], healthy.extras[name][KEPT])
 
 
 # ------------------------------------------------------------------ every method
@@ -219,10 +182,10 @@ def test_no_policy_however_wild_gives_a_world_nan():
 
 def test_an_expert_that_diverges_ends_its_job(spoil):
     spoil([4], 2, section="demonstrations")
-    settings = experts.ExpertSettings(trajectories=2, seed=4, constrained_rl=replace(RL, epochs=3))
+    settings = ExpertSettings(trajectories=2, seed=4, constrained_rl=replace(RL, epochs=3))
     setting = "demonstrations.constrained_rl.penalty.ppo.learning_rate"
     with pytest.raises(InputError, match=f"key {setting}: .*, seed 4 after epoch 2; no seed"):
-        experts.train_expert(make_world("gridworld-a"), settings, Job())
+        train_expert(make_world("gridworld-a"), settings, Job())
 
 
 def test_a_fit_to_the_truth_that_diverges_has_no_error(spoil):

@@ -214,7 +214,7 @@ class Evidence:
     def _run(self, found: T, method: str, experiment: str) -> T:
         """What was found of a method; raises where that is nothing."""
         if not found:
-            why = "has no seed that has not failed" if self.left_out else "was not run"
+            why = "has no seed left" if self.left_out else "was not run"
             raise MissingError(f"{self.method(method)} on {experiment} {why}")
         return found
 

@@ -60,10 +60,14 @@ class Compared:
         key = experiment, method
         theirs, (mean, deviation) = self.paper.get(key), self.ours.get(key, (None, math.nan))
         spread = f"± {deviation:.{self.digits}f}" if math.isfinite(deviation) else ""
+        lost = failed_of(*self.failed.get(key, (0, 0)))
+        ours = Number("failed", "failed") if lost else None
+        if mean is not None:
+            ours, spread = Number(str(mean), self._shown(mean)), f"{spread}{lost}".strip()
         return Pair(
             Number(str(theirs[0]), f"{theirs[0]:.2f}") if theirs else None,
-            None if mean is None else Number(str(mean), self._shown(mean)),
-            f"{spread}{failed_of(*self.failed.get(key, (0, 0)))}".strip(),
+            ours,
+            spread,
             method in self.lowest(experiment),
             method in lowest(self.paper, experiment),
         )

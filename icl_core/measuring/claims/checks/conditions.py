@@ -78,5 +78,5 @@ def _errors(evidence: Evidence, name: str, architecture: str) -> list[float]:
     errors = {seed: error for table in tables for seed, error in final_errors(table).items()}
     left = [error for seed, error in errors.items() if seed not in evidence.without]
     if not left:
-        raise MissingError(f"network {architecture} on {name} has no seed that has not failed")
+        raise MissingError(f"network {architecture} on {name} has no seed left")
     return left
