@@ -81,7 +81,9 @@ def estimate(root: Path, baseline: Callable[[], float]) -> tuple[dict[str, float
 
     # Stand-ins for demonstrations and earlier policies: the clock does not care how good they are.
     demonstrations = stand_in(roll_out(world, policy, generators(seeds, "bench"), 50)[0])
-    policies = [PolicyState(policy, policy, np.ones(len(seeds)))] * ((n + 1) // 2)  # half-way
+    policies = [PolicyState(policy, policy, np.ones(len(seeds)), np.zeros(len(seeds)))] * (
+        (n + 1) // 2
+    )  # half-way
     problem = Problem(world, demonstrations, seeds, world.threshold)
     rngs, density = generators(seeds, "bench"), settings.density
     choosing, _ = clocked(dissimilarities, problem, policy, rngs, settings.loop.selection_episodes)

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import yaml
 
-from icl_core.artifacts import write_table, write_tensors
+from icl_core.artifacts import read_table, read_tensors, write_table, write_tensors
 from icl_core.demonstrations.files import SCHEMA
 from icl_core.job_times import Record, write_time
 from icl_core.layout import group_of, path, seeds_of
@@ -103,13 +103,30 @@ def write_run(root, name, method, seeds):
     write_benchmarks(root, run)
 
 
+def fail(root, name, method, group, bad):
+    """Let a seed of a group have failed: its networks are marked, its rollouts are not there."""
+    run, seeds = {"experiment": name, "method": method, "group": group}, seeds_of(group)
+    marks = np.array([7 * (seed == bad) for seed in seeds])
+    kinds = [("constraint", {})]
+    if method == "icl":
+        kinds.append(("iteration_constraint", {"iteration": "01"}))
+    for kind, more in kinds:
+        file = root / path(kind, **run, **more)
+        write_tensors(file, read_tensors(file) | {"failed": marks}, {})
+    file = root / path("rollouts", **run)
+    if file.is_file():
+        table = read_table(file, ROLLOUTS_SCHEMA)
+        kept = table["seed"].to_numpy() != bad
+        write_table(file, table.filter(pa.array(kept)), {})
+
+
 def write_iterations(root, run, world, networks):
     """What the iterations of ICL leave behind, as far as figures read it."""
     rng, seeds = np.random.default_rng(0), seeds_of(run["group"])
     blank = Networks.blank(len(seeds), networks.sizes).tensors("constraint.")
     write_tensors(root / path("iteration_constraint", **run, iteration="00"), blank, {})
     policy = Networks.initialise(generators(seeds, "policy"), (2, 8, 8))
-    state = PolicyState(policy, policy, np.ones(len(seeds)))
+    state = PolicyState(policy, policy, np.ones(len(seeds)), np.zeros(len(seeds), np.int64))
     learned = networks.tensors("constraint.")
     for iteration in iterations():
         here = {**run, "iteration": iteration}

@@ -57,6 +57,7 @@ def train_expert(world: World, settings: ExpertSettings, job: Job) -> Expert:
     """Train on the true constraint and keep trajectories whose mean cost is at most beta."""
     assert world.true_constraint is not None
     rngs = [generator(settings.seed, "expert")]
+    job = job.of([settings.seed], "demonstrations.constrained_rl")
     trained = train_policies(
         world, world.true_constraint, world.threshold, rngs, settings.constrained_rl, job
     )

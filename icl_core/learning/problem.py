@@ -31,3 +31,5 @@ class Outcome:
     policy: Networks
     log: pa.Table  # of training (`training.TRAINING_SCHEMA`)
     extras: Mapping[str, np.ndarray] = field(default_factory=dict)  # saved with the constraint
+    # (runs,) the step after which a run has diverged, and so has no result; 0 or None: it has not.
+    failed: np.ndarray | None = None

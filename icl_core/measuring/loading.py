@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -12,6 +12,8 @@ from icl_core.artifacts import read_table, read_tensors
 from icl_core.demonstrations import files
 from icl_core.environments.world import World
 from icl_core.errors import InputError
+from icl_core.layout import find, seeds_of
+from icl_core.learning.engine.divergence import marks
 from icl_core.learning.engine.networks import Networks, sigmoid
 
 # The rollouts of a stack: a seed's steps as demonstrations are stored.
@@ -26,7 +28,7 @@ def constraint_values(networks: Networks, world: World) -> np.ndarray:
 
 
 def constraint_on_grid(path: str | os.PathLike, world: World) -> np.ndarray:
-    """The same for the networks stored in a file."""
+    """The same for the networks stored in a file, those of failed runs among them."""
     tensors = read_tensors(path)
     prefix = "constraint." if any(name.startswith("constraint.") for name in tensors) else ""
     if f"{prefix}layer1.weight" not in tensors:
@@ -37,9 +39,30 @@ def constraint_on_grid(path: str | os.PathLike, world: World) -> np.ndarray:
     return constraint_values(Networks.from_tensors(tensors, prefix=prefix), world)
 
 
-def constraints_on_grid(paths: Sequence[str | os.PathLike], world: World) -> np.ndarray:
-    """The same over all of a method's groups of seeds."""
-    return np.concatenate([constraint_on_grid(path, world) for path in paths])
+def constraints_on_grid(
+    paths: Sequence[str | os.PathLike], world: World, without: Collection[int] = ()
+) -> np.ndarray:
+    """The same over all of a method's groups of seeds; failed runs are left out.
+
+    So are the seeds `without`, by the groups that the paths name.
+    """
+    return np.concatenate([_healthy_constraints(path, world, without) for path in paths])
+
+
+def _healthy_constraints(
+    path: str | os.PathLike, world: World, without: Collection[int]
+) -> np.ndarray:
+    values = constraint_on_grid(path, world)
+    kept = failed_runs(path, len(values)) == 0
+    if without:
+        (found,) = find([os.fspath(path)], "constraint")
+        kept &= ~np.isin(seeds_of(found.fields["group"]), list(without))
+    return values[kept]
+
+
+def failed_runs(path: str | os.PathLike, runs: int) -> np.ndarray:
+    """The step after which each run of a file of networks has failed, (runs,); 0: it has not."""
+    return marks(read_tensors(path), runs)
 
 
 def expert_visits(path: str | os.PathLike, world: World) -> np.ndarray:
@@ -47,8 +70,13 @@ def expert_visits(path: str | os.PathLike, world: World) -> np.ndarray:
     return _visits_of_steps(read_table(path, files.SCHEMA), world)
 
 
-def rollout_visits(paths: Sequence[str | os.PathLike], world: World) -> np.ndarray:
-    """Visits of every run's final policy: (runs, *grid.shape), runs by seed in each file."""
+def rollout_visits(
+    paths: Sequence[str | os.PathLike], world: World, without: Collection[int] = ()
+) -> np.ndarray:
+    """Visits of every run's final policy: (runs, *grid.shape), runs by seed in each file.
+
+    A run that has failed has no rollouts; the seeds `without` are left out besides.
+    """
     counts = []
     for path in paths:
         table = read_table(path, ROLLOUTS_SCHEMA)
@@ -56,8 +84,9 @@ def rollout_visits(paths: Sequence[str | os.PathLike], world: World) -> np.ndarr
         counts += [
             _visits_of_steps(table.filter(pa.array(seeds == seed)), world)
             for seed in np.unique(seeds)
+            if seed not in without
         ]
-    return np.stack(counts)
+    return np.stack(counts) if counts else np.empty((0, *world.grid.shape))
 
 
 def rollout_returns(paths: Sequence[str | os.PathLike]) -> dict[int, float]:

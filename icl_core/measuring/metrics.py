@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -11,8 +11,10 @@ import pyarrow as pa
 
 from icl_core.demonstrations.accruals import accrual_dissimilarity
 from icl_core.environments.world import World
+from icl_core.errors import InputError
 
 CMSE, NAD = "cmse", "nad"
+FAILED = "failed"  # of a seed without results: the value is the step after which it diverged
 
 METRICS_SCHEMA = pa.schema(
     [
@@ -36,7 +38,8 @@ class Run:
     experiment: str
     method: str
     world: World
-    seeds: Sequence[int]
+    seeds: Sequence[int]  # those that have results
+    failed: Mapping[int, int] = field(default_factory=dict)  # the others, each with its last step
 
 
 @dataclass(frozen=True)
@@ -54,11 +57,14 @@ def run_metrics(run: Run, expert: np.ndarray, learned: Learned) -> pa.Table:
 
     The reported values stand one past the last iteration: they come from the final
     policy, which is trained after it. There is no CMSE where nobody knows the true
-    constraint.
+    constraint. A seed that has failed has a row that says so, and no value.
     """
+    _check(run, expert, learned)
     last = max([*learned.constraints, *learned.nads], default=-1) + 1
     nads = dissimilarities(run.world, expert, learned.visits)
     parts = [metric_rows(run, NAD, nads, last, True)]
+    lost = replace(run, seeds=list(run.failed))
+    parts.append(metric_rows(lost, FAILED, list(run.failed.values()), last, True))
     parts += [metric_rows(run, NAD, values, i, False) for i, values in learned.nads.items()]
     if run.world.true_constraint is not None:
         errors = constraint_error(run.world, learned.constraint)
@@ -69,11 +75,35 @@ def run_metrics(run: Run, expert: np.ndarray, learned: Learned) -> pa.Table:
     return concatenate(parts)
 
 
+def _check(run: Run, expert: np.ndarray, learned: Learned) -> None:
+    """What has no number must be said before it is averaged.
+
+    A NAD may be nan: that of a policy which never takes one of the actions is undefined.
+    """
+    if not expert.any():
+        raise InputError(
+            f"demonstrations of {run.experiment}: expected visits of the evaluation grid, found "
+            "none; check their states"
+        )
+    parts = {"at the end": learned.constraint}
+    parts |= {f"after iteration {i}": values for i, values in learned.constraints.items()}
+    for when, values in parts.items():
+        finite = np.isfinite(values).reshape(len(run.seeds), -1).all(axis=1)
+        if not finite.all():
+            raise InputError(
+                f"constraint of {run.method} on {run.experiment}, seed "
+                f"{run.seeds[int(np.argmin(finite))]}: expected finite values on the evaluation "
+                f"grid, found others {when}; train it again with a smaller learning rate"
+            )
+
+
 def reported_means(metrics: pa.Table) -> dict[str, float]:
-    """The mean over seeds of each reported metric of a run."""
+    """The mean over seeds of each reported metric of a run; and how many seeds have failed."""
     rows = metrics.filter(metrics["reported"]).group_by("metric").aggregate([("value", "mean")])
     found = dict(zip(rows["metric"].to_pylist(), rows["value_mean"].to_pylist(), strict=True))
-    return {metric.upper(): found[metric] for metric in (CMSE, NAD) if metric in found}
+    means = {metric.upper(): found[metric] for metric in (CMSE, NAD) if metric in found}
+    failed = metrics["metric"].to_pylist().count(FAILED)
+    return means | ({"failed seeds": failed} if failed else {})
 
 
 def constraint_error(world: World, values_on_grid: npt.ArrayLike) -> np.ndarray:

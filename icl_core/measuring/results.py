@@ -8,8 +8,10 @@ from pathlib import Path
 
 from icl_core.environments import make_world
 from icl_core.environments.world import World
-from icl_core.layout import Found, find
+from icl_core.layout import Found, find, seeds_of
 from icl_core.tables import counted
+
+Share = tuple[int, int]  # so many of so many
 
 
 @dataclass(frozen=True)
@@ -65,13 +67,27 @@ class Results:
         """The threshold that the experiment's learners were given."""
         return self.betas.get(experiment, self.worlds[experiment].threshold)
 
-    def footer(self, runs: Mapping[str, int]) -> str:
-        """What every picture says of its own size; `runs` are the seeds of each method."""
+    def failed(self, experiment: str, method: str, shown: int) -> Share:
+        """How many seeds of a method have failed: all that its final files are named after, but
+        those that can be shown.
+        """
+        known = {"experiment": experiment, "method": method}
+        found = [one for kind in ("constraint", "rollouts") for one in self.find(kind, **known)]
+        trained = sum(len(seeds_of(group)) for group in {one.fields["group"] for one in found})
+        return max(0, trained - shown), trained
+
+    def footer(self, runs: Mapping[str, int], failed: Mapping[str, Share] | None = None) -> str:
+        """What every picture says of its own size; `runs` are the seeds of each method.
+
+        `failed` says of whom how many seeds are left out because they have failed.
+        """
+        lost = [f"{k} of {n} seeds of {name}" for name, (k, n) in (failed or {}).items() if k]
+        end = f"; failed and left out: {', '.join(lost)}" if lost else ""
         counts = sorted(set(runs.values()))
         if len(counts) == 1:
-            return f"scale: {self.scale}, {counted(counts[0], 'seed')}"
+            return f"scale: {self.scale}, {counted(counts[0], 'seed')}{end}"
         each = ", ".join(f"{method} {counted(n, 'seed')}" for method, n in runs.items())
-        return f"scale: {self.scale}" + (f"; {each}" if each else "")
+        return f"scale: {self.scale}" + (f"; {each}" if each else "") + end
 
 
 def _rank(order: list[str], method: str) -> tuple[int, str]:

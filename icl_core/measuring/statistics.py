@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -11,6 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from icl_core.environments.world import World
+from icl_core.measuring.metrics import FAILED
 
 BOUNDARY = 0.5  # of a constraint: below it a gap is allowed
 SMALL = 10.0  # m: the forbidden gaps must begin below this; far ones are no headway
@@ -21,14 +22,15 @@ class Cell(NamedTuple):
 
     mean: float
     std: float
-    seeds: tuple[int, ...]
+    seeds: tuple[int, ...]  # that the mean is over
+    failed: tuple[int, ...] = ()  # seeds without a value, because their training has failed
 
 
 def mean_and_std(values: npt.ArrayLike) -> tuple[float, float]:
     """Mean and standard deviation over seeds, ddof 0 (the paper does not say; numpy's default).
 
-    A nan among the values (an undefined NAD) makes both nan: dropping the seed would
-    report a run that failed as if it had not happened.
+    A nan among the values (an undefined NAD) makes both nan: to drop the seed would be to
+    report its run as if it had not happened.
     """
     values = np.asarray(values, dtype=np.float64)
     return float(values.mean()), float(values.std())
@@ -81,11 +83,17 @@ def reported(metrics: pa.Table, metric: str) -> dict[tuple[str, str], dict[int, 
 
 
 def summary(metrics: pa.Table, metric: str) -> dict[tuple[str, str], Cell]:
-    """Mean and deviation of the reported values of a metric by (experiment, method)."""
-    return {
-        key: Cell(*mean_and_std(list(group.values())), tuple(group))
-        for key, group in reported(metrics, metric).items()
-    }
+    """Mean and deviation of the reported values of a metric by (experiment, method).
+
+    Where every seed has failed both are nan.
+    """
+    values, failed = reported(metrics, metric), reported(metrics, FAILED)
+    return {key: _cell(values.get(key, {}), failed.get(key, {})) for key in {**values, **failed}}
+
+
+def _cell(values: Mapping[int, float], failed: Iterable[int]) -> Cell:
+    mean, std = mean_and_std(list(values.values())) if values else (float("nan"), float("nan"))
+    return Cell(mean, std, tuple(values), tuple(failed))
 
 
 def boundary_gap(world: World, constraint: np.ndarray, speed: float) -> float:

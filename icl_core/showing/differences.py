@@ -13,6 +13,7 @@ from scipy import stats
 
 from icl_core import discovery
 from icl_core.measuring.claims.intervals import LEVEL, Estimate
+from icl_core.measuring.metrics import FAILED
 from icl_core.measuring.statistics import reported
 from icl_core.showing.item import read_items
 from icl_core.showing.latex import Grid
@@ -33,12 +34,17 @@ class Cell(NamedTuple):
     method: str
     a: Seeds  # empty where it was not run
     b: Seeds
+    failed: tuple[int, int] = (0, 0)  # seeds of either that have no value
 
     @property
     def equal(self) -> bool:
         """Whether every seed has the same value; undefined ones are the same."""
         first, second = [*self.a.values()], [*self.b.values()]
-        return self.a.keys() == self.b.keys() and np.array_equal(first, second, equal_nan=True)
+        return (
+            self.failed[0] == self.failed[1]
+            and self.a.keys() == self.b.keys()
+            and np.array_equal(first, second, equal_nan=True)
+        )
 
     @property
     def difference(self) -> Estimate:
@@ -48,11 +54,12 @@ class Cell(NamedTuple):
     @property
     def over(self) -> str:
         """What the interval is over, or why there is none."""
+        lost = f"; failed: {self.failed[0]} and {self.failed[1]}" if any(self.failed) else ""
         if min(len(self.a), len(self.b)) < 2:
-            return "one seed"
+            return f"one seed{lost}"
         if self.a.keys() == self.b.keys():
-            return f"{len(self.a)} seeds, paired"
-        return f"{len(self.a)} and {len(self.b)} seeds, Welch"
+            return f"{len(self.a)} seeds, paired{lost}"
+        return f"{len(self.a)} and {len(self.b)} seeds, Welch{lost}"
 
     @property
     def beyond(self) -> str:
@@ -103,10 +110,12 @@ def _half_width(groups: Sequence[np.ndarray]) -> float:
 def cells(a: pa.Table, b: pa.Table) -> list[Cell]:
     """Every reported value that one of two tables of metrics has, in the order of tables."""
     found = []
-    for metric in sorted({*a["metric"].to_pylist(), *b["metric"].to_pylist()}):
+    lost = [reported(one, FAILED) for one in (a, b)]
+    for metric in sorted({*a["metric"].to_pylist(), *b["metric"].to_pylist()} - {FAILED}):
         ours, theirs = reported(a, metric), reported(b, metric)
         for key in sorted(ours.keys() | theirs.keys(), key=lambda key: _place(*key)):
-            found.append(Cell(metric, *key, ours.get(key, {}), theirs.get(key, {})))
+            failed = (len(lost[0].get(key, ())), len(lost[1].get(key, ())))
+            found.append(Cell(metric, *key, ours.get(key, {}), theirs.get(key, {}), failed))
     return found
 
 

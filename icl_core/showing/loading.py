@@ -13,8 +13,14 @@ import pyarrow as pa
 from icl_core.artifacts import SIMULATED, read_table
 from icl_core.environments.world import World
 from icl_core.errors import InputError
+from icl_core.layout import seeds_of
 from icl_core.learning.engine.training import TRAINING_SCHEMA
-from icl_core.measuring.loading import constraints_on_grid, expert_visits, rollout_visits
+from icl_core.measuring.loading import (
+    constraints_on_grid,
+    expert_visits,
+    failed_runs,
+    rollout_visits,
+)
 from icl_core.measuring.metrics import METRICS_SCHEMA
 from icl_core.measuring.results import Results
 
@@ -28,18 +34,35 @@ def training_curve(path: str | os.PathLike) -> dict[str, np.ndarray]:
 
 
 def recovered_constraints(results: Results, experiment: str) -> dict[str, np.ndarray]:
-    """Each method's constraint on the grid, (runs, *grid.shape)."""
+    """Each method's constraint on the grid, (runs, *grid.shape).
+
+    Seeds that have failed are left out; so is a method of which none is left.
+    """
     world = results.worlds[experiment]
     found = results.by_method("constraint", experiment)
-    return {method: constraints_on_grid(paths, world) for method, paths in found.items()}
+    values = {method: constraints_on_grid(paths, world) for method, paths in found.items()}
+    return {method: runs for method, runs in values.items() if len(runs)}
 
 
 def accruals(results: Results, experiment: str) -> tuple[np.ndarray, dict[str, np.ndarray]]:
-    """Visits of the demonstrations, (*grid.shape), and of each method, (runs, *grid.shape)."""
+    """Visits of the demonstrations, (*grid.shape), and of each method, (runs, *grid.shape).
+
+    Seeds that have failed have none; a method of which none is left is not among them.
+    """
     world = results.worlds[experiment]
     expert = expert_visits(demonstrations_of(results, experiment), world)
     found = results.by_method("rollouts", experiment)
-    return expert, {method: rollout_visits(paths, world) for method, paths in found.items()}
+    visited = {method: rollout_visits(paths, world) for method, paths in found.items()}
+    return expert, {method: runs for method, runs in visited.items() if len(runs)}
+
+
+def failed_seeds(results: Results, experiment: str, method: str) -> set[int]:
+    """The seeds of a method that have no results, by the files of its constraints."""
+    failed = set()
+    for fields, path in results.find("constraint", experiment=experiment, method=method):
+        seeds = seeds_of(fields["group"])
+        failed |= {seeds[run] for run in np.flatnonzero(failed_runs(path, len(seeds)))}
+    return failed
 
 
 def demonstrations_of(results: Results, experiment: str) -> Path:
@@ -119,6 +142,14 @@ def panel_titles(results: Results, experiment: str, methods: Iterable[str]) -> d
     }
 
 
-def footer_of(results: Results, runs: dict) -> str:
+def footer_of(results: Results, experiment: str, runs: dict) -> str:
     """Scale and seeds; `runs` holds an array by method, whose first axis are the runs."""
-    return results.footer({results.title(method): len(found) for method, found in runs.items()})
+    known = {
+        m: 0 for kind in ("constraint", "rollouts") for m in results.by_method(kind, experiment)
+    }
+    shown = {method: len(found) for method, found in runs.items()}
+    failed = {m: results.failed(experiment, m, n) for m, n in (known | shown).items()}
+    return results.footer(
+        {results.title(method): n for method, n in shown.items()},
+        {results.title(method): share for method, share in failed.items()},
+    )

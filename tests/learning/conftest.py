@@ -1,8 +1,14 @@
-"""Optimal transport on fine grids is what small trainings take most of their time for."""
+"""What tests of learning share: distances that are computed once, and seeds that diverge.
 
+Optimal transport on fine grids is what small trainings take most of their time for.
+"""
+
+import numpy as np
 import pytest
 
 from icl_core.demonstrations import accruals
+from icl_core.learning.engine.training import Job
+from tests.learning.tiny import BAD
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -19,3 +25,21 @@ def distances_are_computed_once():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(accruals, "_distance", remembered)
         yield
+
+
+@pytest.fixture
+def spoil(monkeypatch):
+    """Let a seed's weights be nan after a step of its training."""
+    real = Job._stop_diverged
+
+    def spoiling(seeds=(BAD,), step=1, part=0, section=""):
+        def spoiled(job, learner, failed):
+            for seed in set(seeds) & set(job.seeds):
+                if learner.done == step and job.section.startswith(section):
+                    row = job.seeds.index(seed)
+                    learner.parts()[part].parameters[row, 0] = np.nan
+            real(job, learner, failed)
+
+        monkeypatch.setattr(Job, "_stop_diverged", spoiled)
+
+    return spoiling

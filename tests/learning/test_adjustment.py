@@ -313,7 +313,7 @@ def test_adjustment_leaves_its_inputs_as_they_are():
 )
 def test_when_a_run_stops(nad, options, expected):
     blank = Networks.blank(1, (2, 8))
-    policies = [PolicyState(blank, blank, np.array([one])) for one in nad]
+    policies = [PolicyState(blank, blank, np.array([one]), np.zeros(1)) for one in nad]
     loop = replace(LoopSettings(tolerance=None, patience=None), **options)
     stops = should_stop(problem_of("gridworld-a", [1]), policies, loop)
     np.testing.assert_array_equal(stops, [expected])
@@ -324,5 +324,5 @@ def test_a_run_may_stop_as_close_as_two_samples_of_the_expert_would_be():
     limit = self_dissimilarity(problem.world, problem.demonstrations, generator(0, "halves"))
     blank, loop = Networks.blank(2, (2, 8)), LoopSettings(patience=None)
     nads = [np.array([9.0, 9.0]), np.array([limit, np.nextafter(limit, 10.0)])]
-    policies = [PolicyState(blank, blank, nad) for nad in nads]
+    policies = [PolicyState(blank, blank, nad, np.zeros(len(nad))) for nad in nads]
     np.testing.assert_array_equal(should_stop(problem, policies, loop), [True, False])

@@ -27,6 +27,8 @@ MIXTURES = [{}, {"reweight": False}, {"mixture": False}, {"policies_per_iteratio
 class Strange(Density):
     """Half of all inputs are unlike the expert's: members differ in weight, nothing is fitted."""
 
+    failed = np.zeros(len(SEEDS), np.int64)
+
     def __init__(self):
         pass
 
@@ -41,7 +43,10 @@ def some_policy_states(world):
         for k in range(2 * ITERATIONS)
     ]
     pairs = zip(stacks[::2], stacks[1::2], strict=True)
-    return [PolicyState(halfway, final, np.ones(len(SEEDS))) for halfway, final in pairs]
+    return [
+        PolicyState(halfway, final, np.ones(len(SEEDS)), np.zeros(len(SEEDS)))
+        for halfway, final in pairs
+    ]
 
 
 def adjusted(problem, settings, monkeypatch):

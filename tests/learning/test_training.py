@@ -3,6 +3,8 @@
 import numpy as np
 
 from icl_core.learning.engine import training
+from icl_core.learning.engine.divergence import Part
+from icl_core.learning.engine.optimisers import Adam
 from icl_core.learning.engine.training import ADJUSTMENT_SCHEMA, Job, Store, log_table
 from tests.learning.tiny import Heard
 
@@ -27,10 +29,16 @@ def test_states_are_saved_now_and_then_only(tmp_path, monkeypatch):
 
 
 class Counter:
-    """A learner whose state is how far it has counted."""
+    """A learner of two runs whose state is how far it has counted."""
+
+    unit = "count"
 
     def __init__(self):
-        self.done = 0
+        self.done, self.weights = 0, np.zeros((2, 3), np.float32)
+        self.optimiser = Adam(self.weights, 1.0)
+
+    def parts(self):
+        return [Part("rate", self.weights, self.optimiser)]
 
     def advance(self):
         self.done += 1

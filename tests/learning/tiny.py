@@ -27,6 +27,9 @@ def problem_of(name: str, seeds, horizon: int = 50) -> Problem:
     return Problem(world, demonstrations_of(world), seeds, world.threshold)
 
 
+BAD, PLACE, KEPT = 8, 1, [0, 2]  # of the seeds 3, 8, 5: one that diverges, where the others are
+
+
 class Killed(Exception):
     """Stands for the end of a process."""
 
@@ -46,6 +49,17 @@ class Heard(Progress):
     @property
     def epochs(self) -> list[int]:
         return [epoch for epoch, _ in self.lines]
+
+
+class Listening(Heard):
+    """Keeps what is said as well."""
+
+    def __init__(self):
+        super().__init__()
+        self.said = []
+
+    def say(self, line):
+        self.said.append(line)
 
 
 def killed_job(folder, survived: float = np.inf) -> Job:
@@ -71,3 +85,18 @@ def rows_by_seed(log: pa.Table) -> dict[int, np.ndarray]:
     columns = np.stack([log[name].to_numpy() for name in log.column_names[1:]])
     seeds = log["seed"].to_numpy()
     return {seed: columns[:, seeds == seed] for seed in np.unique(seeds)}
+
+
+def assert_only_bad_failed(outcome, healthy):
+    """The seed has failed and left nothing; the others are those of a healthy stack."""
+    np.testing.assert_array_equal(outcome.failed > 0, [False, True, False])
+    for networks in (outcome.constraint, outcome.policy):
+        assert not networks.parameters[PLACE].any()
+    assert BAD not in outcome.log["seed"].to_pylist()
+    for ours, theirs in [
+        (outcome.constraint, healthy.constraint),
+        (outcome.policy, healthy.policy),
+    ]:
+        np.testing.assert_array_equal(ours.parameters[KEPT], theirs.parameters[KEPT])
+    for name, part in outcome.extras.items():
+        np.testing.assert_array_equal(part[KEPT], healthy.extras[name][KEPT])

@@ -19,7 +19,7 @@ from icl_core.measuring.statistics import boundary_gap
 from icl_core.showing.figures import driving, driving_environments
 from icl_core.showing.save import save_figure
 from icl_core.showing.style import publication_style
-from icl_core.showing.tables.ours import GAP_COLUMNS, build_gaps, headway_table
+from icl_core.showing.tables.headway import GAP_COLUMNS, build_gaps, headway_table
 from tests.environments.highd_scenes import make_highd, random_recording
 from tests.fake_results import TITLES
 from tests.showing.conftest import texts, titles

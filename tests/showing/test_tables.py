@@ -85,7 +85,7 @@ def test_intervals_hold_the_seeds_middle():
     rows = {row[:2]: row[3:] for row in table.rows}
     assert rows["icl", "gridworld-a"][0] == rows["icl", "all"][0] == 3.0
     assert rows["icrl", "all"][0] == 13.0
-    for iqm, low, high, _ in (rows[key] for key in rows if key[0] != "new"):
+    for iqm, low, high, *_ in (rows[key] for key in rows if key[0] != "new"):
         assert low < iqm < high
     # seeds of four environments say more than those of one
     assert np.ptp(rows["icl", "all"][1:3]) < np.ptp(rows["icl", "gridworld-a"][1:3])

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
+
 from icl_core.artifacts import write_table, write_tensors
 from icl_core.demonstrations.files import read_demonstrations
+from icl_core.errors import InputError
+from icl_core.learning.engine.divergence import lost, marked
 from icl_core.learning.engine.training import Job, Store
 from icl_core.learning.problem import Outcome, Problem
 from workflow.lib.stage import Stage
@@ -35,8 +39,21 @@ def finish(job: Job) -> None:
 
 def write_outcome(stage: Stage, outcome: Outcome) -> None:
     """Write the constraint, the policy and the training log: the same files for every method."""
-    provenance = stage.provenance()
+    _check_finite(stage, outcome)
+    provenance, failed = stage.provenance(), outcome.failed
     constraint = outcome.constraint.tensors() | dict(outcome.extras)
-    write_tensors(stage.output.constraint, constraint, provenance)
-    write_tensors(stage.output.policy, outcome.policy.tensors(), provenance)
+    write_tensors(stage.output.constraint, marked(constraint, failed), provenance)
+    write_tensors(stage.output.policy, marked(outcome.policy.tensors(), failed), provenance)
     write_table(stage.output.training, outcome.log, provenance)
+
+
+def _check_finite(stage: Stage, outcome: Outcome) -> None:
+    """A method may train by itself, without a job's look at its weights: here they are seen."""
+    for name, networks in (("constraint", outcome.constraint), ("policy", outcome.policy)):
+        finite = np.isfinite(networks.parameters).all(axis=1)
+        wrong = np.flatnonzero(~finite & ~lost(outcome.failed, networks.runs))
+        if len(wrong):
+            raise InputError(
+                f"{getattr(stage.output, name)}: expected finite weights, found other ones in seed "
+                f"{stage.seeds[wrong[0]]}; lower the method's learning rates"
+            )

@@ -6,6 +6,7 @@ from icl_core.artifacts import write_tensors
 from icl_core.learning.engine.costs import visited_inputs
 from icl_core.learning.engine.density import DensitySettings, normal_surprise
 from icl_core.learning.engine.density_fit import fit_density
+from icl_core.learning.engine.training import Job
 from workflow.lib.stage import Stage, run
 from workflow.lib.training_job import problem_of
 
@@ -15,10 +16,12 @@ ROOM = 0.5  # by which a flow that has learned enough may be worse than a normal
 def main(stage: Stage) -> None:
     """Read, fit, write."""
     problem = problem_of(stage)
-    density = fit_density(problem, stage.build(DensitySettings, "learning.icl.density"))
+    settings = stage.build(DensitySettings, "learning.icl.density")
+    density = fit_density(problem, settings, Job(stage.progress()))
     normal = normal_surprise(density, visited_inputs(problem.world, problem.demonstrations))
-    for seed, surprise in zip(stage.seeds, density.mean, strict=True):
-        if np.isfinite(normal) and surprise > normal + ROOM:  # infinite: inputs on a line
+    for seed, surprise, failed in zip(stage.seeds, density.mean, density.failed, strict=True):
+        # The normal distribution's is infinite where inputs lie on a line.
+        if np.isfinite(normal) and surprise > normal + ROOM and not failed:
             stage.warn(
                 f"density of {problem.world.name}, seed {seed}: expected -log p of at most "
                 f"{normal:.2f} as a normal distribution has it, found {surprise:.2f}; "

@@ -14,6 +14,7 @@ import numpy as np
 
 from icl_core.environments.world import World
 from icl_core.learning.engine.costs import ConstraintFunction
+from icl_core.learning.engine.divergence import Part
 from icl_core.learning.engine.networks import Networks
 from icl_core.learning.engine.on_policy import OnPolicyAgents, Samples
 from icl_core.learning.engine.on_policy_settings import OnPolicySettings
@@ -97,6 +98,12 @@ class LagrangianLearner:
             nu = self.multiplier.value
         agents.learn(samples, rngs, nu, settings.max_kl)
         return row
+
+    def parts(self) -> list[Part]:
+        """The policies' and critics' weights, and the multipliers."""
+        nu = self.multiplier
+        agents = self.policies.agents.parts("lagrangian.on_policy")
+        return [*agents, Part("lagrangian.multiplier_rate", nu.kappa, nu.optimiser)]
 
     def tensors(self) -> dict[str, np.ndarray]:
         """All that the next epoch depends on."""

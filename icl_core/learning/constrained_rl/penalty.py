@@ -16,6 +16,7 @@ from icl_core.demonstrations.trajectories import Trajectories, accumulate
 from icl_core.environments.world import World
 from icl_core.learning.engine.actions import actions_of
 from icl_core.learning.engine.costs import ConstraintFunction, constraint_values, truncate
+from icl_core.learning.engine.divergence import Part
 from icl_core.learning.engine.networks import Networks
 from icl_core.learning.engine.optimisers import Adam
 from icl_core.learning.engine.ppo import (
@@ -111,6 +112,7 @@ class PenaltyLearner:
         """
         policy, actions = self.policy, self.agents.actions
         optimiser = Adam(policy.parameters, self.settings.feasibility_rate)
+        optimiser.held = self.agents.optimiser.held
         to_go = rewards_to_go(costs, self.world.discount)
         violating = to_go[..., :1] >= self.beta
         if not violating.any():
@@ -122,6 +124,11 @@ class PenaltyLearner:
             gradient = policy.gradient(trace, slope)
             actions.hold(policy, gradient)
             optimiser.step(policy.parameters, gradient)
+
+    def parts(self) -> list[Part]:
+        """The weights of the policies and of their value networks."""
+        agents = self.agents
+        return [Part("penalty.ppo.learning_rate", agents.parameters, agents.optimiser)]
 
     def tensors(self) -> dict[str, np.ndarray]:
         """All that the next epoch depends on."""

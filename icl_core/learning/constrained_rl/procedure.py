@@ -16,6 +16,7 @@ from icl_core.environments.world import World
 from icl_core.learning.constrained_rl.lagrangian import LagrangianLearner, LagrangianSettings
 from icl_core.learning.constrained_rl.penalty import PenaltyLearner, PenaltySettings
 from icl_core.learning.engine.costs import ConstraintFunction, no_constraint
+from icl_core.learning.engine.divergence import Part
 from icl_core.learning.engine.networks import Networks
 from icl_core.learning.engine.training import TRAINING_COLUMNS, Job
 from icl_core.settings import section, setting
@@ -53,6 +54,7 @@ class TrainedPolicies:
 
     snapshots: list[Networks]  # the policies half-way and at the end
     log: dict[str, np.ndarray]  # column of the training log -> (epochs, runs)
+    failed: np.ndarray  # (runs,) the epoch after which a run has diverged, 0 where it has not
 
 
 class ProcedureLearner(Protocol):
@@ -64,6 +66,9 @@ class ProcedureLearner(Protocol):
 
     def epoch(self) -> dict[str, np.ndarray]:
         """Roll out and learn; how the episodes went: column of the log -> (runs,)."""
+
+    def parts(self) -> Sequence[Part]:
+        """All weights that it learns, with the settings of the section `constrained_rl`."""
 
     def tensors(self) -> dict[str, np.ndarray]:
         """All that the next epoch depends on."""
@@ -80,11 +85,16 @@ def train_policies(
     settings: ConstrainedRLSettings,
     job: Job | None = None,
 ) -> TrainedPolicies:
-    """Maximise J(r) subject to J(c) <= beta, once for each generator."""
+    """Maximise J(r) subject to J(c) <= beta, once for each generator.
+
+    A run that diverges leaves policies of zeros.
+    """
     training = _Training(_learner(world, constraint, beta, rngs, settings), settings.epochs)
-    (job or Job()).run(training, settings.epochs)
+    failed = (job or Job()).run(training, settings.epochs)
+    for snapshot in training.snapshots:  # one may have been taken as the run diverged
+        snapshot.parameters[failed > 0] = 0.0
     log = dict(zip(TRAINING_COLUMNS, np.stack(training.rows, axis=1), strict=True))
-    return TrainedPolicies(training.snapshots, log)
+    return TrainedPolicies(training.snapshots, log, failed)
 
 
 def blank_policies(world: World, settings: ConstrainedRLSettings, runs: int) -> Networks:
@@ -109,6 +119,8 @@ def _learner(
 class _Training:
     """A learner with its log and snapshots: what can be interrupted."""
 
+    unit = "epoch"
+
     def __init__(self, learner: ProcedureLearner, epochs: int):
         self.learner, self.epochs = learner, epochs
         self.snapshots: list[Networks] = []
@@ -125,6 +137,9 @@ class _Training:
         if self.done in (self.epochs // 2, self.epochs):
             self.snapshots.append(self.learner.policy.copy())
         return {"reward": row["return"], "J": row["constraint_value"]}
+
+    def parts(self) -> Sequence[Part]:
+        return self.learner.parts()
 
     def tensors(self) -> dict[str, np.ndarray]:
         named = {"training.log": np.stack(self.rows)}

@@ -18,6 +18,7 @@ from icl_core.learning.engine.networks import Networks, log_softmax, row_maximum
 
 LOG_DEVIATIONS = (-5.0, 2.0)  # what lies beyond counts as these: a policy keeps a density
 HALF_LOG_TAU = np.float32(0.5 * np.log(2 * np.pi))
+FARTHEST = np.float32(1e6)  # beyond it a policy has diverged; a world need not stand more, nor nan
 
 
 class Categorical:
@@ -70,7 +71,8 @@ class Gaussian:
 
         # 0 is among the draws and its quantile is -inf: a little inwards.
         normal = ndtri(np.maximum(uniform, 1e-12))
-        return (self.mean + np.exp(self.log_deviation) * normal).astype(np.float32)
+        actions = (self.mean + np.exp(self.log_deviation) * normal).astype(np.float32)
+        return np.fmin(np.fmax(actions, -FARTHEST), FARTHEST)
 
     def log_probabilities(self, actions: np.ndarray) -> np.ndarray:
         """log pi(a|s) of actions (..., k)."""

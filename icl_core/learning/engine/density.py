@@ -16,6 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from icl_core.learning.engine.divergence import marked, marks
 from icl_core.settings import COUNT, LAYERS, RATE, setting
 
 STEEPEST = abs(math.log(1e-3))  # zuko's bound on the logarithm of a scale
@@ -107,6 +108,7 @@ class Density:
     high: np.ndarray  # (inputs,) largest
     mean: np.ndarray  # (runs,) mu_E
     deviation: np.ndarray  # (runs,) sigma_E
+    failed: np.ndarray  # (runs,) the epoch after which a fit has diverged, 0 where it has not
 
     def negative_log_likelihood(self, run: int, inputs: np.ndarray) -> np.ndarray:
         """-log p of constraint inputs (n, k) in scaled coordinates, (n,)."""
@@ -127,7 +129,7 @@ class Density:
         }
         for run, flow in enumerate(self.flows):
             named |= {f"run{run}.{name}": tensor for name, tensor in flow.state.items()}
-        return named
+        return marked(named, self.failed)
 
     @classmethod
     def from_tensors(cls, named: Tensors) -> Density:
@@ -137,7 +139,8 @@ class Density:
             start = f"run{run}."
             own = {k.removeprefix(start): v for k, v in named.items() if k.startswith(start)}
             flows.append(Flow(own))
-        return cls(flows, named["low"], named["high"], named["mean"], named["deviation"])
+        mean, deviation = named["mean"], named["deviation"]
+        return cls(flows, named["low"], named["high"], mean, deviation, marks(named, len(mean)))
 
 
 def scaled(inputs: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:

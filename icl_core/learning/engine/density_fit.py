@@ -9,12 +9,14 @@ with fresh uniform noise of the width of one cell (dequantisation).
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from icl_core.learning.engine.costs import visited_inputs
 from icl_core.learning.engine.density import Density, DensitySettings, Flow, scaled
+from icl_core.learning.engine.training import Job
 from icl_core.learning.problem import Problem
 from icl_core.randomness import generator
 
@@ -23,8 +25,11 @@ if TYPE_CHECKING:  # torch takes seconds to import: whoever only plans a run mus
     import zuko
 
 
-def fit_density(problem: Problem, settings: DensitySettings) -> Density:
-    """Maximise the likelihood of the demonstrated inputs, once per seed (Algorithm 1, line 2)."""
+def fit_density(problem: Problem, settings: DensitySettings, job: Job | None = None) -> Density:
+    """Maximise the likelihood of the demonstrated inputs, once per seed (Algorithm 1, line 2).
+
+    A fit that diverges leaves the flow that it began with.
+    """
     world, seeds = problem.world, problem.seeds
     inputs = visited_inputs(world, problem.demonstrations)
     low, high = inputs.min(axis=0), inputs.max(axis=0)
@@ -33,18 +38,25 @@ def fit_density(problem: Problem, settings: DensitySettings) -> Density:
         noise = rng.uniform(-0.5, 0.5, size=inputs.shape) * world.input_resolution
         return scaled(inputs + noise, low, high)
 
-    flows = [_fit(noisy, seed, settings) for seed in seeds]
-    blank = Density(flows, low, high, np.zeros(len(seeds)), np.zeros(len(seeds)))
+    flows, epochs = zip(*(_fit(noisy, seed, settings) for seed in seeds), strict=True)
+    failed = np.array(epochs)
+    job = (job or Job()).of(seeds, "learning.icl.density")
+    job.report(failed, failed > 0, "epoch", ["learning_rate"])
+    unknown = np.zeros(len(seeds))
+    blank = Density(list(flows), low, high, unknown, unknown, failed)
     surprise = [blank.negative_log_likelihood(run, inputs) for run in range(len(seeds))]
     mean = np.array([s.mean(dtype=np.float64) for s in surprise])
     deviation = np.array([s.std(ddof=1, dtype=np.float64) for s in surprise])
-    return Density(flows, low, high, mean, deviation)
+    return replace(blank, mean=mean, deviation=deviation)
 
 
 def _fit(
     noisy: Callable[[np.random.Generator], np.ndarray], seed: int, settings: DensitySettings
-) -> Flow:
-    """One run's flow; `noisy` gives the data of an epoch."""
+) -> tuple[Flow, int]:
+    """One run's flow, and the epoch in which it diverged (0: it did not).
+
+    `noisy` gives the data of an epoch.
+    """
     import torch
 
     torch.set_num_threads(1)  # the flows are small, and sums must not depend on the cores
@@ -52,12 +64,21 @@ def _fit(
     torch_seed, features = int(rng.integers(2**31)), noisy(rng).shape[1]
     flow = build_flow(features, settings.blocks, settings.hidden, torch_seed)
     step = adam_of(list(flow.parameters()), settings.learning_rate)
-    for _ in range(settings.epochs):
+    failed = 0
+    for epoch in range(1, settings.epochs + 1):
         data = torch.as_tensor(noisy(rng))
         order = torch.as_tensor(rng.permutation(len(data)))
         for batch in data[order].split(settings.batch):
-            step(-flow().log_prob(batch).mean())
-    return Flow({name: tensor.numpy() for name, tensor in flow.state_dict().items()})
+            loss = -flow().log_prob(batch).mean()
+            step(loss)
+        if epoch == settings.epochs:
+            with torch.no_grad():  # what the last step has made
+                loss = -flow().log_prob(data).mean()
+        if not torch.isfinite(loss):
+            failed = epoch
+            flow = build_flow(features, settings.blocks, settings.hidden, torch_seed)
+            break
+    return Flow({name: tensor.numpy() for name, tensor in flow.state_dict().items()}), failed
 
 
 def adam_of(parameters: list[torch.Tensor], rate: float) -> Callable[[torch.Tensor], None]:

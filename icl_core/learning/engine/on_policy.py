@@ -6,11 +6,12 @@ have it for PPO-Lagrange.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 
 from icl_core.learning.engine.actions import Actions
+from icl_core.learning.engine.divergence import Part
 from icl_core.learning.engine.networks import Networks
 from icl_core.learning.engine.on_policy_settings import OnPolicySettings
 from icl_core.learning.engine.optimisers import Adam
@@ -19,6 +20,7 @@ from icl_core.learning.engine.segments import Segment
 
 ADAM_EPSILON = 1e-5
 POLICY, CRITICS = "policy", "critics"
+RATES = {POLICY: "learning_rate", CRITICS: "value_rate"}  # the settings that are their step sizes
 
 
 @dataclass(frozen=True)
@@ -33,13 +35,7 @@ class Samples:
 
     def parts(self) -> tuple[np.ndarray, ...]:
         """The five arrays."""
-        return (
-            self.states,
-            self.actions,
-            self.old_log_probabilities,
-            self.advantages,
-            self.targets,
-        )
+        return tuple(getattr(self, one.name) for one in fields(self))
 
     def shuffled(self, rngs: Sequence[np.random.Generator], size: int) -> list[Samples]:
         """All steps in batches of `size`, the last one smaller; each run in its own order."""
@@ -70,11 +66,10 @@ class OnPolicyAgents:
         self.gradients = np.empty_like(self.parameters)
         # A row holds the policy's parameters, then the critics': each part has its optimiser.
         border, end = self.slots[0].stop, self.parameters.shape[1]
-        self.parts = {POLICY: slice(0, border), CRITICS: slice(border, end)}
-        rates = {POLICY: settings.learning_rate, CRITICS: settings.value_rate}
+        self.places = {POLICY: slice(0, border), CRITICS: slice(border, end)}
         self.optimisers = {
-            name: Adam(self.parameters[:, part], rates[name], ADAM_EPSILON)
-            for name, part in self.parts.items()
+            name: Adam(self.parameters[:, place], getattr(settings, RATES[name]), ADAM_EPSILON)
+            for name, place in self.places.items()
         }
 
     @classmethod
@@ -161,12 +156,12 @@ class OnPolicyAgents:
             moved = self._policy_gradient(batch, multiplier)
         if CRITICS in who:
             self._critics_gradient(batch)
-        parts = [self.parts[name] for name in who]
+        places = [self.places[name] for name in who]
         if self.settings.gradient_norm:
-            together = slice(parts[0].start, parts[-1].stop)
+            together = slice(places[0].start, places[-1].stop)
             cut_gradients(self.gradients[:, together], self.settings.gradient_norm)
-        for name, part in zip(who, parts, strict=True):
-            self.optimisers[name].step(self.parameters[:, part], self.gradients[:, part])
+        for name, place in zip(who, places, strict=True):
+            self.optimisers[name].step(self.parameters[:, place], self.gradients[:, place])
         return moved
 
     def _policy_gradient(self, batch: Samples, multiplier: np.ndarray | None) -> np.ndarray:
@@ -203,6 +198,13 @@ class OnPolicyAgents:
         self.parameters[runs] = some.parameters
         for name, ours in self.optimisers.items():
             ours.put(runs.tolist(), some.optimisers[name])
+
+    def parts(self, section: str) -> list[Part]:
+        """Their weights, with the settings of this section."""
+        return [
+            Part(f"{section}.{RATES[name]}", self.parameters[:, self.places[name]], optimiser)
+            for name, optimiser in self.optimisers.items()
+        ]
 
     def tensors(self) -> dict[str, np.ndarray]:
         """What a saved state must hold of them."""

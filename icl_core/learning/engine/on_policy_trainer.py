@@ -68,11 +68,11 @@ class OnPolicyTrainer:
         self.rows.append(np.stack([row[name] for name in TRAINING_COLUMNS]))
         return row
 
-    def outcome(self, constraint: Networks) -> Outcome:
-        """The end of training."""
+    def outcome(self, constraint: Networks, failed: np.ndarray) -> Outcome:
+        """The end of training; `failed` (runs,) as the job has found it."""
         columns = dict(zip(TRAINING_COLUMNS, np.stack(self.rows, axis=1), strict=True))
-        log = log_table(TRAINING_SCHEMA, columns, self.seeds)
-        return Outcome(constraint, self.agents.policy.copy(), log)
+        log = log_table(TRAINING_SCHEMA, columns, self.seeds, failed)
+        return Outcome(constraint, self.agents.policy.copy(), log, failed=failed)
 
     def tensors(self) -> dict[str, np.ndarray]:
         """What a saved state must hold of them."""

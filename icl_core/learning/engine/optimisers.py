@@ -18,9 +18,12 @@ class Adam:
         self.first = np.zeros_like(like)
         self.second = np.zeros_like(like)
         self.steps = np.zeros(len(like), np.int64)
+        self.held: np.ndarray | None = None  # (runs,) bool, where some are not to move
 
     def step(self, parameters: np.ndarray, gradient: np.ndarray) -> None:
         """Move `parameters` in place against `gradient`, which is used up."""
+        if self.held is not None:
+            gradient[self.held] = 0.0
         self.steps += 1
         due = self.steps % 32 == 0
         if due.any():
@@ -47,6 +50,7 @@ class Adam:
         """A copy for some of the runs."""
         some = Adam(self.first[runs], self.learning_rate, self.epsilon)
         some.restore({name: part[runs] for name, part in self.tensors().items()})
+        some.held = None if self.held is None else self.held[runs]
         return some
 
     def put(self, runs: Sequence[int], some: Adam) -> None:
@@ -54,6 +58,11 @@ class Adam:
         theirs = some.tensors()
         for name, part in self.tensors().items():
             part[runs] = theirs[name]
+
+    def hold(self, runs: np.ndarray) -> None:
+        """Forget the runs (runs,) bool, and never move them again."""
+        self.first[runs], self.second[runs], self.steps[runs] = 0.0, 0.0, 0
+        self.held = runs if self.held is None else self.held | runs
 
     def tensors(self, prefix: str = "") -> dict[str, np.ndarray]:
         """What a saved state must hold of it."""

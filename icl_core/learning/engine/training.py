@@ -18,6 +18,15 @@ import pyarrow as pa
 
 from icl_core.artifacts import ARTIFACT, read_provenance, read_tensors, write_tensors
 from icl_core.errors import InputError
+from icl_core.learning.engine.divergence import (
+    FAILED,
+    AllFailedError,
+    Part,
+    all_failed,
+    hold,
+    lost,
+    warning,
+)
 from icl_core.progress import Progress
 
 Tensors = dict[str, np.ndarray]
@@ -50,14 +59,21 @@ ADJUSTMENT_SCHEMA = pa.schema(
 
 
 def log_table(
-    schema: pa.Schema, columns: Mapping[str, np.ndarray], seeds: Sequence[int]
+    schema: pa.Schema,
+    columns: Mapping[str, np.ndarray],
+    seeds: Sequence[int],
+    failed: np.ndarray | None = None,
 ) -> pa.Table:
-    """Columns (steps, runs) as rows, ordered by seed and step; steps count from 1."""
+    """Columns (steps, runs) as rows, ordered by seed and step; steps count from 1.
+
+    A run that has failed is not in it.
+    """
     steps, runs = next(iter(columns.values())).shape
+    going = ~lost(failed, runs)
     arrays = {
-        schema.names[0]: np.repeat(np.asarray(seeds), steps),
-        schema.names[1]: np.tile(np.arange(1, steps + 1), runs),
-        **{name: values.T.ravel() for name, values in columns.items()},
+        schema.names[0]: np.repeat(np.asarray(seeds)[going], steps),
+        schema.names[1]: np.tile(np.arange(1, steps + 1), going.sum()),
+        **{name: values.T[going].ravel() for name, values in columns.items()},
     }
     return pa.table(
         {name: pa.array(arrays[name], schema.field(name).type) for name in schema.names}
@@ -110,11 +126,18 @@ class Learner(Protocol):
     """What can be interrupted: all that its next step depends on is in `tensors`."""
 
     @property
+    def unit(self) -> str:
+        """What a step is called: "epoch"."""
+
+    @property
     def done(self) -> int:
         """Steps made."""
 
     def advance(self) -> dict[str, np.ndarray]:
         """One step more; numbers (runs,) to report of it."""
+
+    def parts(self) -> Sequence[Part]:
+        """All weights that it learns: they are looked at after each step."""
 
     def tensors(self) -> Tensors:
         """The state."""
@@ -125,26 +148,72 @@ class Learner(Protocol):
 
 @dataclass(frozen=True)
 class Job:
-    """What surrounds training: who hears of its progress, and where its state is saved.
+    """What surrounds training: who hears of its progress, where its state is saved, and whose
+    runs they are.
 
     A plain `Job()` is silent and saves nothing, for tests and notebooks.
     """
 
     progress: Progress = field(default_factory=Progress.silent)
     store: Store | None = None
+    seeds: Sequence[int] = ()  # of the runs, to name one that fails
+    section: str = ""  # of the configuration, whose settings the learner was built with
+
+    def of(self, seeds: Sequence[int], section: str) -> Job:
+        """The same for the training of these seeds, with the settings of this section."""
+        return replace(self, seeds=tuple(seeds), section=section)
 
     def part(self, name: str) -> Job:
         """One training among several: a state of its own is saved for it."""
         return replace(self, store=self.store.part(name) if self.store else None)
 
-    def run(self, learner: Learner, total: int) -> None:
-        """Advance until `total` steps are done, from the saved state where there is one."""
+    def run(self, learner: Learner, total: int) -> np.ndarray:
+        """Advance until `total` steps are done, from the saved state where there is one.
+
+        Returns which runs have failed, (runs,): after how many steps, 0 where they have not.
+        """
         self.progress.total = total
+        failed = np.zeros(len(learner.parts()[0].parameters), np.int64)
         saved = self.store.load() if self.store else None
         if saved is not None:
+            failed = saved[FAILED]
             learner.restore(saved)
+            if failed.any():
+                hold(learner.parts(), failed > 0)
         while learner.done < total:
-            row = learner.advance()
-            self.progress(learner.done, **{name: values.mean() for name, values in row.items()})
+            # What overflows in a run that diverges is found in its weights.
+            with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+                row = learner.advance()
+                self._stop_diverged(learner, failed)
+            numbers = {name: values[failed == 0].mean() for name, values in row.items()}
+            self.progress(learner.done, **numbers)
             if self.store:
-                self.store.save_if_due(learner.tensors)
+                self.store.save_if_due(lambda: learner.tensors() | {FAILED: failed})
+        return failed
+
+    def _stop_diverged(self, learner: Learner, failed: np.ndarray) -> None:
+        """Note in `failed` (runs,) who has diverged in this step, and hold them; say so."""
+        parts = learner.parts()
+        found = [part.diverged() for part in parts]
+        new = np.logical_or.reduce(found)
+        if not new.any():
+            return
+        failed[new] = learner.done
+        settings = [part.setting for part, bad in zip(parts, found, strict=True) if bad.any()]
+        self.report(failed, new, learner.unit, settings)
+        hold(parts, new)
+
+    def report(
+        self, failed: np.ndarray, new: np.ndarray, unit: str, settings: Sequence[str]
+    ) -> None:
+        """Say which runs `new` (runs,) bool have just failed; an error where none is left.
+
+        `failed` (runs,) counts in `unit`s; `settings` of the job's section are to be looked at.
+        """
+        keys = [f"{self.section}.{name}" if self.section else name for name in settings]
+        names = [str(seed) for seed in self.seeds or (f"number {k + 1}" for k in range(len(new)))]
+        when = [f"after {unit} {step}" for step in failed]
+        if failed.all():
+            raise AllFailedError(all_failed(zip(names, when, strict=True), keys), failed)
+        for run in np.flatnonzero(new).tolist():
+            self.progress.say(warning(names[run], when[run], keys))

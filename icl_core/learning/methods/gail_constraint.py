@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from icl_core.learning.engine.costs import fresh_constraints, visited_inputs
+from icl_core.learning.engine.divergence import Part
 from icl_core.learning.engine.networks import Networks, sigmoid
 from icl_core.learning.engine.on_policy_settings import OnPolicySettings
 from icl_core.learning.engine.on_policy_trainer import OnPolicyTrainer
@@ -75,12 +76,15 @@ class Settings:
 def learn(problem: Problem, settings: Settings, job: Job) -> Outcome:
     """Train a stack of runs."""
     learner = _Learner(problem, settings)
-    job.run(learner, settings.rollouts)
-    return learner.policies.outcome(learner.discriminator.negated())
+    job = job.of(problem.seeds, "learning.gail-constraint")
+    failed = job.run(learner, settings.rollouts)
+    return learner.policies.outcome(learner.discriminator.negated(), failed)
 
 
 class _Learner:
     """The state of training between two rollouts."""
+
+    unit = "rollout"
 
     def __init__(self, problem: Problem, settings: Settings):
         self.world, self.settings = problem.world, settings
@@ -113,6 +117,11 @@ class _Learner:
         samples = agents.samples(segment, [shaped], self.world.discount)
         agents.learn(samples, rngs)
         return {"reward": row["return"], "J": row["constraint_value"], "entropy": row["entropy"]}
+
+    def parts(self) -> list[Part]:
+        """The discriminator's weights, and the policies'."""
+        own = Part("learning_rate", self.discriminator.parameters, self.optimiser)
+        return [own, *self.policies.agents.parts("on_policy")]
 
     def _discriminate(self, inputs: np.ndarray, rngs: list[np.random.Generator]) -> None:
         """One pass of the discriminator over a rollout and the demonstrations."""

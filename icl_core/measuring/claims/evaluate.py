@@ -12,7 +12,12 @@ import pyarrow as pa
 
 from icl_core.artifacts import SIMULATED
 from icl_core.measuring.claims.claim import RECORDINGS, Check, Claim, find_checks
-from icl_core.measuring.claims.evidence import Evidence, MissingError
+from icl_core.measuring.claims.evidence import (
+    Evidence,
+    FailedSeedsError,
+    Failures,
+    MissingError,
+)
 from icl_core.measuring.claims.verdicts import (
     FEWEST,
     INCONCLUSIVE,
@@ -67,16 +72,34 @@ def evaluate(claims: Iterable[Claim], results: Results) -> list[Outcome]:
 
 
 def _outcome(claim: Claim, check: Check, results: Results) -> Outcome:
-    evidence = Evidence(results, claim.experiments, claim.id)
-    try:
-        effects = tuple(check.load()(evidence, **claim.arguments))
-    except MissingError as missing:
-        return Outcome(claim, NOT_RUN, f"{missing}.", ())
+    left_out: Failures = {}
+    while True:  # until all failed seeds that the check comes across are left out
+        evidence = Evidence(results, claim.experiments, claim.id, left_out)
+        try:
+            effects = tuple(check.load()(evidence, **claim.arguments))
+            break
+        except FailedSeedsError as failed:
+            left_out = {**left_out, **failed.whose}
+        except MissingError as missing:
+            return Outcome(claim, NOT_RUN, f"{missing}.{_left_out(left_out)}", ())
     verdict = combined_verdict(effects)
-    if claim.needs == RECORDINGS and _simulated(claim, results):
+    licensed = claim.needs == RECORDINGS and _simulated(claim, results)
+    reason = _reason(verdict, effects)
+    if licensed:
         reason = f"On simulated recordings, which decide nothing, it would be: {verdict}."
-        return Outcome(claim, LICENSED, reason, effects)
-    return Outcome(claim, verdict, _reason(verdict, effects), effects)
+    reason = f"{reason}{_left_out(left_out)}".strip()
+    return Outcome(claim, LICENSED if licensed else verdict, reason, effects)
+
+
+def _left_out(failed: Failures) -> str:
+    """ " Left out, because training failed: seed 2 of ICL on gridworld-a."; nothing for none."""
+    if not failed:
+        return ""
+    each = (
+        f"{'seed' if len(seeds) == 1 else 'seeds'} {', '.join(map(str, seeds))} of {whose}"
+        for whose, seeds in failed.items()
+    )
+    return f" Left out, because training failed: {'; '.join(each)}."
 
 
 def _simulated(claim: Claim, results: Results) -> bool:

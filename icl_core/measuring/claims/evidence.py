@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TypeVar
@@ -23,7 +23,7 @@ from icl_core.measuring.loading import (
     rollout_returns,
     rollout_visits,
 )
-from icl_core.measuring.metrics import METRICS_SCHEMA
+from icl_core.measuring.metrics import FAILED, METRICS_SCHEMA
 from icl_core.measuring.results import Results
 from icl_core.randomness import generator
 
@@ -32,21 +32,42 @@ ICL = "icl"  # the method that the paper is about: meant where a check names non
 T = TypeVar("T")
 
 
+Failures = Mapping[str, Sequence[int]]  # seeds without results, by whose they are, in words
+
+
 class MissingError(Exception):
     """Something that a check needs was not run; says what."""
+
+
+class FailedSeedsError(Exception):
+    """What a check needs has failed seeds, `whose`, that are not left out yet."""
+
+    def __init__(self, whose: Failures):
+        super().__init__()
+        self.whose = whose
 
 
 class Evidence:
     """The results for one claim. All random draws come from its own generator.
 
     `experiments` are the claim's, of which some may not have been run: asking for their
-    results raises MissingError.
+    results raises MissingError. `left_out` are the failed seeds that are known by now: they are
+    left out of everything, so that groups that are compared have the same seeds. Asking for
+    results with other failed seeds raises FailedSeedsError.
     """
 
-    def __init__(self, results: Results, experiments: Sequence[str], claim: str):
+    def __init__(
+        self,
+        results: Results,
+        experiments: Sequence[str],
+        claim: str,
+        left_out: Failures | None = None,
+    ):
         self.results = results
         self.experiments = tuple(experiments)
         self.rng = generator(0, "claim", claim)
+        self.left_out = left_out or {}
+        self.without = {seed for seeds in self.left_out.values() for seed in seeds}
 
     def world(self, experiment: str) -> World:
         """The environment of an experiment."""
@@ -77,7 +98,7 @@ class Evidence:
 
     def reported(self, metric: str, experiment: str, method: str = ICL) -> dict[int, float]:
         """The values that the tables print, by seed."""
-        rows = self._metrics.get((experiment, method, metric), {})
+        rows = self._rows(metric, experiment, method)
         found = {seed: by[max(by)] for seed, by in rows.items() if max(by)[1]}
         return self._run(found, method, experiment)
 
@@ -87,24 +108,26 @@ class Evidence:
 
     def by_iteration(self, metric: str, experiment: str) -> np.ndarray:
         """A metric after each iteration of ICL from 0 on, (seeds, iterations)."""
-        rows = self._metrics.get((experiment, ICL, metric), {})
+        rows = self._rows(metric, experiment, ICL)
         found = [[by[key] for key in sorted(by) if not key[1]] for _, by in sorted(rows.items())]
         return np.array(self._run(found, ICL, experiment))
 
     def constraints(self, experiment: str, method: str = ICL) -> np.ndarray:
         """Recovered constraints on the grid, (seeds, *grid.shape)."""
-        world = self.world(experiment)
-        return constraints_on_grid(self._paths("constraint", experiment, method), world)
+        world, paths = self.world(experiment), self._paths("constraint", experiment, method)
+        return self._left(constraints_on_grid(paths, world, self.without), method, experiment)
 
     def visits(self, experiment: str, method: str) -> np.ndarray:
         """Visits of the final policies, (seeds, *grid.shape)."""
-        world = self.world(experiment)
-        return rollout_visits(self._paths("rollouts", experiment, method), world)
+        world, paths = self.world(experiment), self._paths("rollouts", experiment, method)
+        return self._left(rollout_visits(paths, world, self.without), method, experiment)
 
     def returns(self, experiment: str, method: str) -> list[float]:
         """What each seed's final policy earns in an episode, in its reported rollouts."""
         self.world(experiment)
-        return list(rollout_returns(self._paths("rollouts", experiment, method)).values())
+        found = rollout_returns(self._paths("rollouts", experiment, method))
+        kept = [value for seed, value in found.items() if seed not in self.without]
+        return self._run(kept, method, experiment)
 
     def expert_visits(self, experiment: str) -> np.ndarray:
         """Visits of the demonstrations, of the grid's shape."""
@@ -123,8 +146,14 @@ class Evidence:
         found: dict[int, list[pa.Table]] = {}
         for path in self._paths("adjustment", experiment, ICL):
             for seed, table in by_seed(read_table(path, ADJUSTMENT_SCHEMA)).items():
-                found.setdefault(seed, []).append(table)
-        return found
+                if seed not in self.without:
+                    found.setdefault(seed, []).append(table)
+        return self._run(found, ICL, experiment)
+
+    def leave_out(self, whose: str, failed: Sequence[int]) -> None:
+        """Raises where these seeds have failed and are not left out yet."""
+        if failed and whose not in self.left_out:
+            raise FailedSeedsError({whose: failed})
 
     def effect(
         self,
@@ -157,9 +186,21 @@ class Evidence:
             of_seed[iteration, reported] = value
         return found
 
+    def _rows(self, metric: str, experiment: str, method: str) -> dict:
+        """Of a metric, by seed, without those that are left out."""
+        self._look_for_failed(experiment, method)
+        found = self._metrics.get((experiment, method, metric), {})
+        return {seed: by for seed, by in found.items() if seed not in self.without}
+
+    def _look_for_failed(self, experiment: str, method: str) -> None:
+        if self.results.one("metrics") is not None:
+            failed = self._metrics.get((experiment, method, FAILED), {})
+            self.leave_out(f"{self.method(method)} on {experiment}", sorted(failed))
+
     def _paths(self, kind: str, experiment: str, method: str) -> list[Path]:
         """The files of a kind of all of a method's groups of seeds."""
         self.world(experiment)
+        self._look_for_failed(experiment, method)
         found = self.results.find(kind, experiment=experiment, method=method)
         return self._run([one.path for one in found], method, experiment)
 
@@ -173,8 +214,13 @@ class Evidence:
     def _run(self, found: T, method: str, experiment: str) -> T:
         """What was found of a method; raises where that is nothing."""
         if not found:
-            raise MissingError(f"{self.method(method)} on {experiment} was not run")
+            why = "has no seed left" if self.left_out else "was not run"
+            raise MissingError(f"{self.method(method)} on {experiment} {why}")
         return found
+
+    def _left(self, runs: np.ndarray, method: str, experiment: str) -> np.ndarray:
+        self._run(len(runs), method, experiment)
+        return runs
 
 
 def by_seed(table: pa.Table) -> dict[int, pa.Table]:

@@ -12,8 +12,9 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 from matplotlib.typing import LineStyleType
 
-from icl_core.measuring.metrics import CMSE
+from icl_core.measuring.metrics import CMSE, FAILED
 from icl_core.measuring.results import Results
+from icl_core.measuring.statistics import reported
 from icl_core.showing.loading import metrics_of, true_on_grid
 from icl_core.showing.style import BLUE, GREY, ORANGE, VERMILION, footer, panels, title
 
@@ -71,12 +72,13 @@ VARIANTS = {
 def ablations_figure(results: Results, experiments: Sequence[str]) -> Figure:
     """A panel per environment, a line per variant: mean over seeds, and their range."""
     metrics = metrics_of(results)
+    failed = reported(metrics, FAILED)
     shown: dict[str, dict[str, str]] = {}  # experiments by environment and variant
     for experiment in experiments:
         environment = results.worlds[experiment].name
         shown.setdefault(environment, {})[experiment.removeprefix(f"{environment}-")] = experiment
     figure, axes = panels(len(shown), height=2.0)
-    counts = {}
+    counts, lost = {}, {}
     for ax, variants in zip(axes[0], shown.values(), strict=True):
         first = next(iter(variants.values()))
         world = results.worlds[first]
@@ -84,14 +86,18 @@ def ablations_figure(results: Results, experiments: Sequence[str]) -> Figure:
         for variant, look in VARIANTS.items():
             if variant in variants:
                 errors = errors_by_iteration(metrics, variants[variant])
-                counts[look.name] = len(errors)
+                counts[look.name], gone = (
+                    len(errors),
+                    len(failed.get((variants[variant], "icl"), ())),
+                )
+                lost[f"{look.name}, {world.title}"] = gone, len(errors) + gone
                 _draw(ax, errors, look)
         _finish(ax, float(true_on_grid(world).mean()))
     axes[0, 0].set_ylabel("CMSE")
     handles, labels = axes[0, 0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside upper center", ncols=4, handlelength=2.6)
     several = "line: mean, band: min to max over seeds; " if max(counts.values()) > 1 else ""
-    footer(figure, several + results.footer(counts))
+    footer(figure, several + results.footer(counts, lost))
     return figure
 
 

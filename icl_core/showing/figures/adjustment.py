@@ -16,12 +16,17 @@ from icl_core.layout import seeds_of
 from icl_core.learning.engine.rollouts import roll_out
 from icl_core.learning.engine.training import ADJUSTMENT_SCHEMA
 from icl_core.learning.methods.icl.state import PolicyState
-from icl_core.measuring.loading import constraint_on_grid, expert_visits
+from icl_core.measuring.loading import constraint_on_grid, expert_visits, failed_runs
 from icl_core.measuring.metrics import constraint_error
-from icl_core.measuring.results import Results
+from icl_core.measuring.results import Results, Share
 from icl_core.measuring.statistics import mean_and_std
 from icl_core.randomness import generator
-from icl_core.showing.loading import demonstrations_of, recovered_constraints, world_as
+from icl_core.showing.loading import (
+    demonstrations_of,
+    failed_seeds,
+    recovered_constraints,
+    world_as,
+)
 from icl_core.showing.maps import draw_map, label, outline
 from icl_core.showing.style import (
     BLUE,
@@ -98,13 +103,15 @@ def direction_figure(results: Results, experiments: Sequence[str]) -> Figure:
     expert = normalised(world.grid, expert_visits(demonstrations, world))
     icl = {"experiment": experiment, "method": "icl"}
     fields, policy = results.find("iteration_policy", **icl, iteration="01")[0]
-    seed = seeds_of(fields["group"])[0]
-    agent = normalised(world.grid, _agent_visits(world, policy, seed))
-    before, after = (
-        constraint_on_grid(path, world)[0]
+    seeds = seeds_of(fields["group"])
+    first, second = (
+        results.find("iteration_constraint", **icl, iteration=iteration)[0].path
         for iteration in ("00", "01")
-        for _, path in results.find("iteration_constraint", **icl, iteration=iteration)[:1]
     )
+    run = int(np.argmin(failed_runs(second, len(seeds)) > 0))  # the first that has not failed
+    seed = seeds[run]
+    agent = normalised(world.grid, _agent_visits(world, policy, run, seed))
+    before, after = (constraint_on_grid(path, world)[run] for path in (first, second))
     figure = draw_direction(world, expert, agent, before, after)
     key = "change: blue down, red up; outline: true constraint, star: goal"
     footer(figure, f"{key}; scale: {results.scale}, seed {seed}")
@@ -133,8 +140,8 @@ def draw_direction(
     return figure
 
 
-def _agent_visits(world: Gridworld, path: Path, seed: int) -> np.ndarray:
-    policy = PolicyState.from_tensors(read_tensors(path)).final.pick([0])
+def _agent_visits(world: Gridworld, path: Path, run: int, seed: int) -> np.ndarray:
+    policy = PolicyState.from_tensors(read_tensors(path)).final.pick([run])
     return visits(world, roll_out(world, policy, [generator(seed, "figure")], EPISODES)[0])
 
 
@@ -183,20 +190,26 @@ def lagrangian_figure(results: Results, experiments: Sequence[str]) -> Figure:
         satisfied = [log["expert_satisfaction"] for log in logs[experiment].values()]
         _draw_satisfaction(ax, satisfied, colour)
     axes[0, 2].set_ylabel("demonstrations\nsatisfied [%]")
-    footer(figure, _footer(results, {n: len(logs[e]) for n, e in zip(names, logs, strict=False)}))
+    shown = {n: len(logs[e]) for n, e in zip(names, logs, strict=False)}
+    failed = {n: results.failed(e, "icl", shown[n]) for n, e in zip(names, logs, strict=False)}
+    footer(figure, _footer(results, shown, failed))
     return figure
 
 
 def adjustment_log(results: Results, experiment: str) -> dict[int, dict[str, np.ndarray]]:
-    """The columns of the adjustment logs, by seed, all iterations one after the other."""
+    """The columns of the adjustment logs, by seed, all iterations one after the other.
+
+    Seeds that have failed are left out.
+    """
     parts: dict[int, list] = {}
+    failed = failed_seeds(results, experiment, "icl")
     for _, path in results.find("adjustment", experiment=experiment, method="icl"):
         table = read_table(path, ADJUSTMENT_SCHEMA)
         seed = table["seed"].to_numpy()
         columns = {name: table[name].to_numpy() for name in table.column_names}
-        for one in np.unique(seed):
+        for one in set(np.unique(seed).tolist()) - failed:
             rows = seed == one
-            parts.setdefault(int(one), []).append({n: c[rows] for n, c in columns.items()})
+            parts.setdefault(one, []).append({n: c[rows] for n, c in columns.items()})
     return {
         seed: {name: np.concatenate([part[name] for part in found]) for name in found[0]}
         for seed, found in sorted(parts.items())
@@ -253,6 +266,6 @@ def _thousands(value: float, _: object) -> str:
     return f"{value / 1000:g}k" if value >= 1000 else f"{value:g}"
 
 
-def _footer(results: Results, counts: dict[str, int]) -> str:
-    text = results.footer(counts)
+def _footer(results: Results, shown: dict[str, int], failed: dict[str, Share]) -> str:
+    text = results.footer(shown, failed)
     return f"band: least to greatest value; bold: mean over seeds, faint: each seed; {text}"

@@ -116,18 +116,17 @@ def constraint_figure(results: Results, experiments: Sequence[str]) -> Figure:
     expert = None if demonstrations is None else expert_visits(demonstrations, world)
     titles = panel_titles(results, experiment, values)
     figure = draw_constraints(world, values, titles, expert)
-    footer(figure, _footer(results, world, values))
+    footer(figure, _footer(results, experiment, values))
     return figure
 
 
 def accruals_figure(results: Results, experiments: Sequence[str]) -> Figure:
     """Figures 28 and 29: the expert's accruals, then each method's mean over seeds."""
     (experiment,) = experiments
-    world = results.worlds[experiment]
     expert, visited = accruals(results, experiment)
     titles = panel_titles(results, experiment, visited)
-    figure = draw_accruals(world, expert, visited, titles)
-    footer(figure, _footer(results, world, visited))
+    figure = draw_accruals(results.worlds[experiment], expert, visited, titles)
+    footer(figure, _footer(results, experiment, visited))
     return figure
 
 
@@ -296,5 +295,6 @@ def _legend(figure: Figure, world: World, with_expert: bool) -> None:
     )
 
 
-def _footer(results: Results, world: World, runs: dict[str, np.ndarray]) -> str:
-    return f"{traffic_source(world)}; mean over seeds; {footer_of(results, runs)}"
+def _footer(results: Results, experiment: str, runs: dict[str, np.ndarray]) -> str:
+    source = traffic_source(results.worlds[experiment])
+    return f"{source}; mean over seeds; {footer_of(results, experiment, runs)}"

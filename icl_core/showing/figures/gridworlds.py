@@ -169,9 +169,10 @@ def thresholds_figure(results: Results, experiments: Sequence[str]) -> Figure:
 
 def _draw_sweep(results: Results, names: Mapping[str, str], with_truth: bool) -> Figure:
     """A panel for each experiment, with its name as title."""
-    recovered = {name: recovered_constraints(results, name)["icl"] for name in names}
+    found = {name: recovered_constraints(results, name).get("icl") for name in names}
+    recovered = {name: runs for name, runs in found.items() if runs is not None}
     world = world_as(results, next(iter(names)), Gridworld)
-    figure, axes = panels(len(names) + with_truth, height=1.9)
+    figure, axes = panels(len(recovered) + with_truth, height=1.9)
     if with_truth:
         draw_map(axes[0, 0], world, true_on_grid(world), CONSTRAINT_MAP, 1.0)
         title(axes[0, 0], "True constraint fn.", "0 or 1")
@@ -182,7 +183,10 @@ def _draw_sweep(results: Results, names: Mapping[str, str], with_truth: bool) ->
         title(ax, names[name], f"CMSE {error}")
     label(axes[0], world)
     colour_bar(figure, axes[0, -1], image, "constraint value c(i, j)")
-    seeds = results.footer({names[name]: len(runs) for name, runs in recovered.items()})
+    seeds = results.footer(
+        {names[name]: len(runs) for name, runs in recovered.items()},
+        {names[n]: results.failed(n, "icl", len(recovered.get(n, ()))) for n in names},
+    )
     footer(figure, f"outline: true constraint, star: goal; {seeds}")
     return figure
 
@@ -193,7 +197,7 @@ def constraint_figure(results: Results, experiments: Sequence[str]) -> Figure:
     values = recovered_constraints(results, experiment)
     titles = panel_titles(results, experiment, values)
     figure = draw_constraints(world_as(results, experiment, Gridworld), values, titles)
-    footer(figure, _footer(results, values))
+    footer(figure, _footer(results, experiment, values))
     return figure
 
 
@@ -203,7 +207,7 @@ def accruals_figure(results: Results, experiments: Sequence[str]) -> Figure:
     expert, visited = accruals(results, experiment)
     titles = panel_titles(results, experiment, visited)
     figure = draw_accruals(world_as(results, experiment, Gridworld), expert, visited, titles)
-    footer(figure, _footer(results, visited))
+    footer(figure, _footer(results, experiment, visited))
     return figure
 
 
@@ -249,5 +253,5 @@ def draw_accruals(
     return figure
 
 
-def _footer(results: Results, runs: dict[str, np.ndarray]) -> str:
-    return f"outline: true constraint, star: goal; {footer_of(results, runs)}"
+def _footer(results: Results, experiment: str, runs: dict[str, np.ndarray]) -> str:
+    return f"outline: true constraint, star: goal; {footer_of(results, experiment, runs)}"

@@ -168,7 +168,7 @@ def constraint_figure(results: Results, experiments: Sequence[str]) -> Figure:
     values = recovered_constraints(results, experiment)
     titles = panel_titles(results, experiment, values)
     figure = draw_constraints(results.worlds[experiment], values, titles)
-    footer(figure, _footer(results, values))
+    footer(figure, _footer(results, experiment, values))
     return figure
 
 
@@ -178,7 +178,7 @@ def accruals_figure(results: Results, experiments: Sequence[str]) -> Figure:
     expert, visited = accruals(results, experiment)
     titles = panel_titles(results, experiment, visited)
     figure = draw_accruals(results.worlds[experiment], expert, visited, titles)
-    footer(figure, _footer(results, visited))
+    footer(figure, _footer(results, experiment, visited))
     return figure
 
 
@@ -281,7 +281,7 @@ def _label(figure: Figure, axes: np.ndarray, world: World, quantity: str) -> Non
         figure.legend(handles, labels, loc="outside upper center", ncols=2, handlelength=2.2)
 
 
-def _footer(results: Results, runs: dict[str, np.ndarray]) -> str:
+def _footer(results: Results, experiment: str, runs: dict[str, np.ndarray]) -> str:
     several = any(len(values) > 1 for values in runs.values())
     band = "line: mean, band: min to max over seeds; " if several else ""
-    return f"{band}dotted: true edge; {footer_of(results, runs)}"
+    return f"{band}dotted: true edge; {footer_of(results, experiment, runs)}"

@@ -11,7 +11,7 @@ from matplotlib.ticker import EngFormatter, MaxNLocator
 
 from icl_core.environments.world import World
 from icl_core.measuring.results import Results
-from icl_core.showing.loading import panel_titles, training_curve
+from icl_core.showing.loading import failed_seeds, panel_titles, training_curve
 from icl_core.showing.style import (
     BLUE,
     GREEN,
@@ -72,7 +72,13 @@ ITEMS = [
             "smallest to largest."
         ),
         "category": "Results",
-        "needs": ["training:method=icrl", "iteration_training:method=icl", "training:method=icl"],
+        "needs": [
+            "training:method=icrl",
+            "iteration_training:method=icl",
+            "training:method=icl",
+            "constraint:method=icrl",
+            "constraint:method=icl",
+        ],
         "experiments": ["halfcheetah"],
         "shows_settings": True,
     },
@@ -179,7 +185,9 @@ def training_figure(results: Results, experiments: Sequence[str]) -> Figure:
         if parts
     }
     lines = "line: mean, band: min to max over seeds; dotted: a new iteration of ICL"
-    footer(figure, f"{lines}; {results.footer(runs)}")
+    counts = {method: runs.get(results.title(method), 0) for method in logs}
+    failed = {results.title(m): results.failed(experiment, m, n) for m, n in counts.items()}
+    footer(figure, f"{lines}; {results.footer(runs, failed)}")
     return figure
 
 
@@ -200,13 +208,17 @@ def steps_of_rollout(learning: Mapping, world: World) -> dict[str, int]:
 def parts_of_training(results: Results, experiment: str, method: str) -> list[Log]:
     """The parts into which a method's training falls: of ICL one for each iteration and a last one.
 
-    A seed that had stopped is not in the later ones; a part without any seed is left out.
+    A seed that had stopped is not in the later ones; a part without any seed is left out, and so
+    is a seed that has failed.
     """
     parts: dict[tuple, list[Log]] = {}
+    failed = list(failed_seeds(results, experiment, method))
     for place, kind in enumerate(LOGS[method]):
         for fields, path in results.find(kind, experiment=experiment, method=method):
             key = (place, int(fields.get("iteration", 0)))
-            parts.setdefault(key, []).append(training_curve(path))
+            log = training_curve(path)
+            kept = ~np.isin(log["seed"], failed)
+            parts.setdefault(key, []).append({name: part[kept] for name, part in log.items()})
     joined = [
         {name: np.concatenate([log[name] for log in parts[key]]) for name in parts[key][0]}
         for key in sorted(parts)

@@ -152,6 +152,7 @@ def make_page(
             titles=titles,
             paper_seeds=opening.PAPER_SEEDS,
             first=_first_look(shown, folder),
+            failures=opening.read_failures(folder, titles),
             counts=counts,
             claims=claims,
             topics=verdicts.by_topic(claims),

@@ -9,12 +9,14 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from icl_core.layout import find
-from icl_core.measuring.metrics import CMSE, NAD
+from icl_core.artifacts import read_table
+from icl_core.layout import find, path
+from icl_core.measuring.metrics import CMSE, FAILED, METRICS_SCHEMA, NAD
+from icl_core.measuring.statistics import reported
 from icl_core.showing import paper
 from icl_core.showing.item import Item, find_item
-from icl_core.showing.page.tables import Number
-from icl_core.tables import counted
+from icl_core.showing.page.tables import Number, failed_seeds
+from icl_core.tables import counted, failed_of
 
 # By metric: the table that it is read from, what it is, and how many digits of ours are shown.
 METRICS = {
@@ -27,6 +29,7 @@ PICTURES = ("figure-16", "figure-18", "figure-20", "figure-22", "figure-02")
 PAPER_SEEDS = next(str(line.paper).count(",") + 1 for line in paper.COMMON if line.label == "seeds")
 
 Values = Mapping[tuple[str, str], tuple[float, float]]  # mean and deviation by experiment, method
+Failed = Mapping[tuple[str, str], tuple[int, int]]  # so many of so many seeds, where some have
 
 
 @dataclass(frozen=True)
@@ -35,7 +38,7 @@ class Pair:
 
     paper: Number | None
     ours: Number | None
-    deviation: str  # of ours
+    deviation: str  # of ours, and how many seeds have failed
     best: bool  # ours is the lowest of ours
     best_of_paper: bool
 
@@ -50,18 +53,29 @@ class Compared:
     digits: int
     paper: Values
     ours: Values
+    failed: Failed
 
     def pair(self, experiment: str, method: str) -> Pair:
         """What stands in one place."""
         key = experiment, method
         theirs, (mean, deviation) = self.paper.get(key), self.ours.get(key, (None, math.nan))
+        spread = f"± {deviation:.{self.digits}f}" if math.isfinite(deviation) else ""
+        lost = failed_of(*self.failed.get(key, (0, 0)))
+        ours = Number("failed", "failed") if lost else None
+        if mean is not None:
+            ours, spread = Number(str(mean), self._shown(mean)), f"{spread}{lost}".strip()
         return Pair(
             Number(str(theirs[0]), f"{theirs[0]:.2f}") if theirs else None,
-            None if mean is None else Number(str(mean), self._shown(mean)),
-            f"± {deviation:.{self.digits}f}" if math.isfinite(deviation) else "",
-            method in lowest(self.ours, experiment),
+            ours,
+            spread,
+            method in self.lowest(experiment),
             method in lowest(self.paper, experiment),
         )
+
+    def lowest(self, experiment: str) -> set[str]:
+        """Our methods with the lowest mean; a mean over what has not failed is none of them."""
+        whole = {key: value for key, value in self.ours.items() if key not in self.failed}
+        return lowest(whole, experiment)
 
     def _shown(self, mean: float) -> str:
         return f"{mean:.{self.digits}f}" if math.isfinite(mean) else "undefined"
@@ -82,7 +96,9 @@ class Comparison:
             method
             for metric in self.metrics
             for experiment in self.experiments
-            for method in lowest(metric.paper if of_paper else metric.ours, experiment)
+            for method in (
+                lowest(metric.paper, experiment) if of_paper else metric.lowest(experiment)
+            )
         )
         return found.most_common()
 
@@ -121,6 +137,7 @@ def read_comparison(folder: Path, made: Collection[str]) -> Comparison:
                 digits,
                 paper=paper.PAPER[metric],
                 ours=_values(found[metric]),
+                failed=_failed(found[metric]),
             )
             for metric, (_, about, digits) in METRICS.items()
         ),
@@ -137,12 +154,31 @@ def _values(rows: Iterable[Mapping[str, str]]) -> Values:
     }
 
 
+def _failed(rows: Iterable[Mapping[str, str]]) -> Failed:
+    """Where seeds have failed."""
+    found = {(row["experiment"], row["method"]): failed_seeds(row) for row in rows}
+    return {key: share for key, share in found.items() if share[0]}
+
+
 def _rows(folder: Path, item: Item, made: Collection[str]) -> list[dict[str, str]]:
     """The rows of a table; none where it was not made, though an older file may lie there."""
     if item.name not in made:
         return []
     with (folder / item.outputs[0]).open(newline="", encoding="utf-8") as file:
         return list(csv.DictReader(file))
+
+
+def read_failures(folder: Path, titles: Mapping[str, str]) -> list[str]:
+    """Which seeds have failed, in words: "ICL on Gridworld (A), seed 2"."""
+    file = folder / path("metrics")
+    if not file.is_file():
+        return []
+    found = reported(read_table(file, METRICS_SCHEMA), FAILED)
+    return [
+        f"{titles.get(method, method)} on {titles.get(experiment, experiment)}, "
+        f"{'seed' if len(seeds) == 1 else 'seeds'} {', '.join(map(str, seeds))}"
+        for (experiment, method), seeds in found.items()
+    ]
 
 
 def training_took(folder: Path, made: Collection[str], inputs: Iterable[str]) -> str:

@@ -9,15 +9,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from icl_core.tables import failed_of
+
 Row = Mapping[str, str]
 
 # Columns that make one cell, and what of the paper they are compared with.
 _COMPARED = ("mean", "std", "paper_mean", "paper_std")
+_FAILED = "failed"  # column: seeds without a value
 _KEYS = ("setting", "key", "experiment", "ours", "paper", "same")  # of a table of settings
 _HEADINGS = {
     "experiment": "Environment",
     "method": "Method",
     "iqm": "Interquartile mean",
+    "failed": "Failed seeds",
     "low": "95 %, from",
     "high": "to",
     "cpu_seconds_per_seed": "Ours, CPU per seed [s]",
@@ -80,7 +84,8 @@ def _comparison(
 ) -> Grid:
     """A line for each row; mean and deviation together, and beside the paper's."""
     joined = _COMPARED if set(_COMPARED) <= set(columns) else ()
-    keys = [name for name in columns if name not in joined and _says_something(name, rows)]
+    told = (*joined, _FAILED) if joined else ()
+    keys = [name for name in columns if name not in told and _says_something(name, rows)]
     # What was measured stands after what it was measured of.
     before = [name for name in keys if not _numeric(name, rows)]
     after = [name for name in keys if name not in before]
@@ -103,19 +108,25 @@ def _comparison(
 def _beside(row: Row) -> list[Cell]:
     """Three cells: ours, the paper's, and the difference of the means."""
     mean, std, paper, paper_std = (row[name] for name in _COMPARED)
-    ours = Cell((_number(mean), " ± ", _number(std)) if mean else ("not run",), "number")
+    failed, trained = failed_seeds(row)
+    there = (_number(mean), " ± ", _number(std), *([failed_of(failed, trained)] if failed else []))
+    ours = Cell(there if mean else ("failed" if failed else "not run",), "number")
     theirs = Cell((_printed(paper), " ± ", _printed(paper_std)) if paper else ("–",), "number")
     if not mean or not paper:
         return [ours, theirs, Cell(("–",), "number")]
     difference = float(mean) - float(paper)
     if difference != difference:
         return [ours, theirs, Cell(("undefined",), "number")]
-    # Every metric with a paper value here is an error or a distance: lower is better.
-    return [
-        ours,
-        theirs,
-        Cell((_short(difference, "+"),), "better" if difference <= 0 else "worse"),
-    ]
+    # Every metric with a paper value here is an error or a distance: lower is better. A mean
+    # over what has not failed is neither.
+    kind = "number" if failed else "better" if difference <= 0 else "worse"
+    return [ours, theirs, Cell((_short(difference, "+"),), kind)]
+
+
+def failed_seeds(row: Row) -> tuple[int, int]:
+    """How many seeds of a row have failed, and how many there are in all."""
+    failed = int(row.get(_FAILED) or 0)
+    return failed, failed + int(float(row["seeds"] or 0))
 
 
 def _settings(rows: Sequence[Row], notes: str, titles: Mapping[str, str]) -> Grid:

@@ -11,7 +11,7 @@ from icl_core.measuring.statistics import Cell, summary
 from icl_core.showing.loading import column_title, in_order, metrics_of, world_as
 from icl_core.showing.paper import PAPER
 from icl_core.showing.save import Table
-from icl_core.tables import counted, markdown_rows
+from icl_core.tables import FAILED_SEEDS, counted, failed_of, markdown_rows
 
 ITEMS = [
     {
@@ -130,7 +130,10 @@ TITLES = {
     CMSE: "Constraint mean squared error (CMSE)",
     NAD: "Normalised accrual dissimilarity (NAD)",
 }
-COLUMNS = ("method", "experiment", "metric", "mean", "std", "seeds", "paper_mean", "paper_std")
+COLUMNS = (
+    *("method", "experiment", "metric", "mean", "std", "seeds", "paper_mean", "paper_std"),
+    "failed",  # seeds without a value; empty where there is none
+)
 
 Cells = Mapping[tuple[str, str], Cell]
 
@@ -196,14 +199,20 @@ def build(
     )
     run = [m for m in methods if any((experiment, m) in cells for experiment in columns)]
     notes = _notes(results, run, len(run) < len(methods))
+    if any(cell.failed for key, cell in cells.items() if key in shown):
+        notes += f" {FAILED_SEEDS}"
     table = _markdown(results, metric, cells, methods, columns)
     return Table(COLUMNS, rows, f"# {TITLES[metric]}{place}\n\n{table}\n\n{notes}\n")
 
 
 def _row(metric: str, method: str, experiment: str, ours: Cell | None) -> tuple:
-    """Empty fields where a method was not run, or the paper has no value."""
-    found = (ours.mean, ours.std, len(ours.seeds)) if ours else ("", "", "")
-    return (method, experiment, metric, *found, *PAPER[metric].get((experiment, method), ("", "")))
+    """Empty fields where a method was not run, no seed has failed, or the paper has no value."""
+    paper = PAPER[metric].get((experiment, method), ("", ""))
+    if ours is None:
+        return (method, experiment, metric, "", "", "", *paper, "")
+    values = (ours.mean, ours.std) if ours.seeds else ("", "")
+    failed = len(ours.failed) or ""
+    return (method, experiment, metric, *values, len(ours.seeds), *paper, failed)
 
 
 def _markdown(
@@ -237,7 +246,7 @@ def _notes(results: Results, run: Sequence[str], more: bool) -> str:
 
 
 def _origin(cells: Cells, method: str, experiments: Iterable[str]) -> str:
-    counts = {len(cells[e, method].seeds) for e in experiments if (e, method) in cells}
+    counts = {_trained(cells[e, method]) for e in experiments if (e, method) in cells}
     if len(counts) == 1:
         return f"ours, {counted(counts.pop(), 'seed')}"
     return f"ours, {min(counts)} to {max(counts)} seeds"
@@ -252,8 +261,17 @@ def _ours(metric: str, cells: Cells, method: str, experiment: str) -> str:
     cell = cells.get((experiment, method))
     if cell is None:
         return ""
+    if not cell.seeds:
+        return "failed"
+    lost = failed_of(len(cell.failed), _trained(cell))
     if cell.mean != cell.mean:
-        return "undefined"
+        return f"undefined{lost}"
     text = f"{cell.mean:.3f} ± {cell.std:.3f}"
     paper = PAPER[metric].get((experiment, method))
-    return f"**{text}**" if paper and cell.mean <= paper[0] else text
+    # A mean over what has not failed is no match for one over all seeds.
+    return f"**{text}**" if paper and cell.mean <= paper[0] and not lost else f"{text}{lost}"
+
+
+def _trained(cell: Cell) -> int:
+    """Seeds, the failed ones among them."""
+    return len(cell.seeds) + len(cell.failed)

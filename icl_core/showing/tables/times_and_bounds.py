@@ -7,13 +7,13 @@ from collections.abc import Iterable, Mapping, Sequence
 import pyarrow.compute as pc
 
 from icl_core.artifacts import read_table
-from icl_core.learning.true_fit import FIT_SCHEMA, final_errors
+from icl_core.learning.true_fit import FIT_SCHEMA, failed_fits, final_errors
 from icl_core.measuring.results import Results
 from icl_core.measuring.statistics import Cell, mean_and_std
 from icl_core.measuring.times import Time, training_time
 from icl_core.showing.paper import LOWER_BOUNDS, MINUTES
 from icl_core.showing.save import Table
-from icl_core.tables import counted, markdown_rows
+from icl_core.tables import counted, failed_of, markdown_rows
 
 ITEMS = [
     {
@@ -94,7 +94,7 @@ TIME_COLUMNS = (
 )
 BOUND_COLUMNS = (
     *("experiment", "architecture", "steps", "mean", "std", "seeds"),
-    *("early_steps", "early_mean", "paper_mean", "paper_std"),
+    *("early_steps", "early_mean", "paper_mean", "paper_std", "failed"),
 )
 # The paper's names for the shapes.
 WIDTHS = {"a1": "A1 (32, 32)", "b": "B (64, 64)", "c1": "C1 (128, 128)"}
@@ -185,7 +185,10 @@ def _bounds_table(
         if (fit := _fit(results, name, shape))
     }
     rows = tuple(
-        (*key, steps, *cell[:2], len(cell.seeds), early_steps, early.mean, *_paper_bound(key))
+        (
+            *(*key, steps, *cell[:2], len(cell.seeds), early_steps, early.mean),
+            *(*_paper_bound(key), len(cell.failed) or ""),
+        )
         for key, (cell, early, steps, early_steps) in fits.items()
     )
     names = {e: results.worlds[e].title for e in experiments}
@@ -202,14 +205,21 @@ def _fit(results: Results, name: str, shape: str) -> tuple[Cell, Cell, int, int]
     early = min(s for s in tables[0]["step"].to_numpy() if s >= min(EARLY, steps))
     late_errors: dict[int, float] = {}
     early_errors: dict[int, float] = {}
+    failed = [seed for table in tables for seed in failed_fits(table)]
     for table in tables:
         late_errors |= final_errors(table)
         early_errors |= final_errors(table.filter(pc.equal(table["step"], early)))
-    return _cell(late_errors), _cell(early_errors), int(steps), int(early)
+    kept = {seed: error for seed, error in early_errors.items() if seed in late_errors}
+    return _cell(late_errors, failed), _cell(kept, failed), int(steps), int(early)
 
 
-def _cell(errors: Mapping[int, float]) -> Cell:
-    return Cell(*mean_and_std(list(errors.values())), tuple(errors))
+def _cell(errors: Mapping[int, float], failed: Iterable[int]) -> Cell:
+    return Cell(*mean_and_std(list(errors.values())), tuple(errors), tuple(failed))
+
+
+def _bound(cell: Cell) -> str:
+    lost = failed_of(len(cell.failed), len(cell.seeds) + len(cell.failed))
+    return f"{cell.mean:.4f} ± {cell.std:.4f}{lost}"
 
 
 def _paper_bound(key: tuple[str, str]) -> tuple:
@@ -228,10 +238,10 @@ def _bounds_markdown(
         made = [fit for fit in ours if fit]
         if made:
             final, _, steps, early = made[0]
-            count = counted(len(final.seeds), "seed")
-            late = [f"{fit[0].mean:.4f} ± {fit[0].std:.4f}" if fit else "-" for fit in ours]
+            count = counted(len(final.seeds) + len(final.failed), "seed")
+            late = [_bound(fit[0]) if fit else "-" for fit in ours]
             lines.append([title, f"ours, {count}", *late])
-            first = [f"{fit[1].mean:.4f} ± {fit[1].std:.4f}" if fit else "-" for fit in ours]
+            first = [_bound(fit[1]) if fit else "-" for fit in ours]
             if early < steps:
                 lines.append([title, f"ours, after {early:,} of {steps:,} steps", *first])
     table = markdown_rows(lines)

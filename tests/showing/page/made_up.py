@@ -8,7 +8,7 @@ import pyarrow as pa
 from icl_core.artifacts import write_record, write_table
 from icl_core.measuring.claims.evaluate import CLAIMS_SCHEMA
 from icl_core.showing.item import read_items
-from icl_core.showing.tables import ours, times_and_bounds
+from icl_core.showing.tables import headway, ours, times_and_bounds
 from icl_core.showing.tables.results import COLUMNS as RESULTS
 from icl_core.showing.tables.settings import COLUMNS as SETTINGS
 
@@ -20,12 +20,13 @@ SVG = (
 COLUMNS = {
     "cmse_intervals": ours.INTERVAL_COLUMNS,
     "nad_intervals": ours.INTERVAL_COLUMNS,
-    "headway_table": ours.GAP_COLUMNS,
+    "headway_table": headway.GAP_COLUMNS,
     "training_times_table": times_and_bounds.TIME_COLUMNS,
     "width_table": times_and_bounds.BOUND_COLUMNS,
     "depth_table": times_and_bounds.BOUND_COLUMNS,
 }
 WORDS = {"method": "icl", "experiment": "gridworld-a", "metric": "cmse", "architecture": "b"}
+WORDS |= {"failed": ""}  # no seed has
 
 
 def make_results(root):

@@ -10,10 +10,12 @@ import pyarrow as pa
 from icl_core.demonstrations.accruals import self_dissimilarity
 from icl_core.demonstrations.trajectories import Trajectories
 from icl_core.learning.engine.density import Density
+from icl_core.learning.engine.divergence import Part
 from icl_core.learning.engine.networks import Networks
 from icl_core.learning.engine.optimisers import Adam
 from icl_core.learning.engine.rollouts import roll_out
 from icl_core.learning.engine.training import ADJUSTMENT_SCHEMA, Job, log_table
+from icl_core.learning.methods.icl.continuing import with_constraints_of
 from icl_core.learning.methods.icl.soft_loss import (
     AdjustmentSettings,
     LagrangianLoss,
@@ -31,6 +33,10 @@ from icl_core.learning.methods.icl.state import (
 from icl_core.learning.problem import Problem
 from icl_core.randomness import generator
 
+LOGGED = ADJUSTMENT_SCHEMA.names[2:]  # beside seed and step
+# What is to be looked at where a run fails: of the adjustment, and of what comes before it.
+RATE, EARLIER = "adjustment.learning_rate", ("density", "constrained_rl")
+
 
 def adjust_constraint(
     problem: Problem,
@@ -43,21 +49,41 @@ def adjust_constraint(
     """c_(i-1) to c_i, given the policies of iterations 1 to i; and the adjustment's log.
 
     The runs are adjusted one after the other: the batches are large enough here
-    that stacking them would gain nothing.
+    that stacking them would gain nothing. A run whose density, policy or constraint has diverged
+    keeps the constraint that it had, goes no further and is not in the log.
     """
-    new = state.with_room(len(policies) * settings.policies_per_iteration)
+    iteration = len(policies)
+    state = state.fail((policies[-1].failed > 0) | (density.failed > 0), iteration)
+    job = job.of(problem.seeds, "learning.icl")
+    job.report(state.failed, np.zeros_like(state.stopped), "iteration", EARLIER)
+    new = state.with_room(iteration * settings.policies_per_iteration)
     active = np.flatnonzero(state.stopped == 0).tolist()
     job.progress.total = len(active)
-    logs = []
+    logs: dict[int, dict[str, np.ndarray]] = {}
     for done, run in enumerate(active, start=1):
         members = _members(policies, run, settings.policies_per_iteration)
-        one = _Run(problem, density, members, new, run, settings)
-        logs.append(one.adjust(iteration=len(policies)))
-        job.progress(done, **{name: column[-1] for name, column in logs[-1].items()})
+        log = _Run(problem, density, members, new, run, settings).adjust(iteration)
+        if log is not None:
+            logs[run] = log
+            job.progress(done, **{name: column[-1] for name, column in log.items()})
+    diverged = [run for run in active if run not in logs]
+    if diverged:
+        new = _without_diverged(new, state, diverged, iteration, job)
     if not logs:
         return new, ADJUSTMENT_SCHEMA.empty_table()
-    columns = {name: np.stack([log[name] for log in logs], axis=1) for name in logs[0]}
-    return new, log_table(ADJUSTMENT_SCHEMA, columns, [problem.seeds[run] for run in active])
+    columns = {name: np.stack([log[name] for log in logs.values()], axis=1) for name in LOGGED}
+    return new, log_table(ADJUSTMENT_SCHEMA, columns, [problem.seeds[run] for run in logs])
+
+
+def _without_diverged(
+    new: ConstraintState, before: ConstraintState, runs: list[int], iteration: int, job: Job
+) -> ConstraintState:
+    """The new state, in which these runs have what they had before, and have failed."""
+    diverged = np.isin(np.arange(len(new.stopped)), runs)
+    known = before.with_room(new.weights.shape[1])
+    new = with_constraints_of(new, known, diverged).fail(diverged, iteration)
+    job.report(new.failed, diverged, "iteration", [RATE])
+    return new
 
 
 def should_stop(
@@ -101,8 +127,11 @@ class _Run:
         self.members, self.state, self.settings = members, state, settings
         self.run, self.seed = run, problem.seeds[run]
 
-    def adjust(self, iteration: int) -> dict[str, np.ndarray]:
-        """All rounds of one adjustment; returns the log's columns, (steps,) each."""
+    def adjust(self, iteration: int) -> dict[str, np.ndarray] | None:
+        """All rounds of one adjustment; returns the log's columns, (steps,) each.
+
+        None where the constraint has diverged.
+        """
         self._weigh_newcomers(iteration)
         if iteration == 1:
             self.state.multipliers[self.run] = self.settings.multiplier_initial
@@ -114,7 +143,11 @@ class _Run:
         rounds = []
         for agents in self._sampled_agents(iteration):
             visits = Visits(self.world, agents, self.problem.demonstrations)
-            rounds.append(descend(network, optimiser, visits, self._loss(visits)))
+            # What overflows is found in the weights.
+            with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+                rounds.append(descend(network, optimiser, visits, self._loss(visits)))
+                if Part(RATE, network.parameters, optimiser).diverged().any():
+                    return None
         return {name: np.concatenate([log[name] for log in rounds]) for name in rounds[0]}
 
     def _loss(self, visits: Visits) -> SoftLoss:

@@ -71,7 +71,7 @@ def learn(problem: Problem, settings: Settings, job: Job) -> Outcome:
     """Algorithm 1; the numbers are the paper's lines."""
     rl, loop = settings.constrained_rl, settings.loop
     # 1, 2: the normalising flow f on the demonstrations (rule icl_density)
-    density = fit_density(problem, settings.density)
+    density = fit_density(problem, settings.density, job)
     # 3: the constraint c_0 (rule icl_initial_constraint)
     constraints = [initial_constraint(problem.world, problem.seeds, settings.constraint)]
     policies: list[PolicyState] = []

@@ -22,6 +22,7 @@ def with_policies_of(mine: PolicyState, original: PolicyState, runs: np.ndarray)
         Networks.gather([mine.halfway, original.halfway], chosen),
         Networks.gather([mine.final, original.final], chosen),
         np.where(runs, original.nad, mine.nad),
+        np.where(runs, original.failed, mine.failed),
     )
 
 
@@ -34,7 +35,7 @@ def with_constraints_of(
         ours, theirs = getattr(mine, name), getattr(original, name)
         return np.where(runs.reshape(-1, *[1] * (ours.ndim - 1)), theirs, ours)
 
-    rest = ("first", "second", "steps", "weights", "stopped", "multipliers")
+    rest = ("first", "second", "steps", "weights", "stopped", "multipliers", "failed")
     networks = Networks.gather([mine.networks, original.networks], runs.astype(int))
     return ConstraintState(networks, *map(mixed, rest))
 

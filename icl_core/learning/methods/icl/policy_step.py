@@ -14,6 +14,7 @@ from icl_core.learning.constrained_rl.procedure import (
     train_policies,
 )
 from icl_core.learning.engine.costs import no_constraint
+from icl_core.learning.engine.divergence import AllFailedError
 from icl_core.learning.engine.networks import Networks
 from icl_core.learning.engine.rollouts import roll_out
 from icl_core.learning.engine.training import TRAINING_SCHEMA, Job, log_table
@@ -33,20 +34,35 @@ def train_policy(
     """Train pi_i for every run that has not stopped, and measure how close it came."""
     active = np.flatnonzero(state.stopped == 0).tolist()
     going = [problem.seeds[run] for run in active]
-    runs = len(problem.seeds)
     if not going:
-        blank = blank_policies(problem.world, settings, runs)
-        log = TRAINING_SCHEMA.empty_table()
-        return PolicyState(blank, blank.copy(), np.full(runs, np.inf), log)
+        return _blank(problem, settings)
     constraint = state.pick(active).function()
     if iteration == 1 and loop.unconstrained_first_policy:
         constraint = no_constraint
     rngs = generators(going, "constrained-rl", iteration)
-    trained = train_policies(problem.world, constraint, problem.beta, rngs, settings, job)
-    rngs = generators(going, "choice", iteration)
-    nad = np.full(runs, np.inf)
-    nad[active] = dissimilarities(problem, trained.snapshots[-1], rngs, loop.selection_episodes)
+    job = job.of(going, "learning.icl.constrained_rl")
+    try:
+        trained = train_policies(problem.world, constraint, problem.beta, rngs, settings, job)
+    except AllFailedError as error:
+        if (state.failed > 0)[state.stopped > 0].all():  # none has stopped because it was close
+            raise
+        blank = _blank(problem, settings)
+        blank.failed[active] = error.failed
+        return blank
+    nad = np.full(len(going), np.inf)
+    healthy = np.flatnonzero(trained.failed == 0).tolist()
+    rngs = generators([going[k] for k in healthy], "choice", iteration)
+    final = trained.snapshots[-1].pick(healthy)
+    nad[healthy] = dissimilarities(problem, final, rngs, loop.selection_episodes)
     return _scattered(trained, active, nad, problem.seeds)
+
+
+def _blank(problem: Problem, settings: ConstrainedRLSettings) -> PolicyState:
+    """The policies of an iteration in which nobody was trained."""
+    runs = len(problem.seeds)
+    blank = blank_policies(problem.world, settings, runs)
+    nad, failed = np.full(runs, np.inf), np.zeros(runs, np.int64)
+    return PolicyState(blank, blank.copy(), nad, failed, TRAINING_SCHEMA.empty_table())
 
 
 def dissimilarities(
@@ -62,13 +78,14 @@ def dissimilarities(
 def _scattered(
     trained: TrainedPolicies, active: list[int], nad: np.ndarray, seeds: Sequence[int]
 ) -> PolicyState:
-    """Policies of the active runs in their places of the whole stack."""
+    """What the active runs have learned, in their places of the whole stack."""
 
-    def scatter_into_stack(part: Networks) -> Networks:
-        parameters = np.zeros((len(seeds), part.parameters.shape[1]), np.float32)
-        parameters[active] = part.parameters
-        return part.like(parameters)
+    def scatter(part: np.ndarray, blank: float = 0) -> np.ndarray:
+        whole = np.full((len(seeds), *part.shape[1:]), blank, part.dtype)
+        whole[active] = part
+        return whole
 
-    log = log_table(TRAINING_SCHEMA, trained.log, [seeds[run] for run in active])
-    halfway, final = (scatter_into_stack(trained.snapshots[k]) for k in (0, -1))
-    return PolicyState(halfway, final, nad, log)
+    log = log_table(TRAINING_SCHEMA, trained.log, [seeds[run] for run in active], trained.failed)
+    ends = (trained.snapshots[k] for k in (0, -1))
+    halfway, final = (part.like(scatter(part.parameters)) for part in ends)
+    return PolicyState(halfway, final, scatter(nad, np.inf), scatter(trained.failed), log)

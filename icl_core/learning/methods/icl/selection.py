@@ -30,15 +30,20 @@ def select_final(
     """Train a last policy on the last constraint c_n, then keep the best pair (c_(i-1), pi_i).
 
     `constraints` are c_0 to c_n, `policies` pi_1 to pi_n. `kept` says which pair it is: from 1,
-    n + 1 is the last policy's.
+    n + 1 is the last policy's. A run that has failed in some iteration keeps none: 0.
     """
-    last = train_policy(problem, constraints[-1], len(constraints), settings, loop, job)
+    n = len(constraints)
+    last = train_policy(problem, constraints[-1], n, settings, loop, job)
     assert last.log is not None
     candidates = [*policies, last]
     kept = choose(np.stack([policy.nad for policy in candidates]), loop)
     constraint = Networks.gather([state.networks for state in constraints], kept - 1)
     policy = Networks.gather([state.final for state in candidates], kept - 1)
-    return Outcome(constraint, policy, last.log, {"kept": kept})
+    failed = constraints[-1].fail(last.failed > 0, n).failed
+    for networks in (constraint, policy):
+        networks.parameters[failed > 0] = 0.0
+    kept[failed > 0] = 0
+    return Outcome(constraint, policy, last.log, {"kept": kept}, failed)
 
 
 def choose(nad: np.ndarray, loop: LoopSettings) -> np.ndarray:

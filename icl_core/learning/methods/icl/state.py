@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 import pyarrow as pa
 
 from icl_core.environments.world import World
 from icl_core.learning.engine.costs import ConstraintFunction, fresh_constraints
+from icl_core.learning.engine.divergence import marked, marks
 from icl_core.learning.engine.networks import Networks, sigmoid
 from icl_core.settings import COUNT, LAYERS, WEIGHT, setting
 
@@ -61,8 +62,9 @@ class ConstraintState:
     second: np.ndarray  # (runs, parameters)
     steps: np.ndarray  # (runs,) Adam's clock
     weights: np.ndarray  # (runs, policies so far) dissimilarity of the mixture's members
-    stopped: np.ndarray  # (runs,) 1 where NAD reached the tolerance
+    stopped: np.ndarray  # (runs,) 1 where NAD reached the tolerance, or training has failed
     multipliers: np.ndarray  # (runs,) lambda of a Lagrangian adjustment, which outlives it too
+    failed: np.ndarray  # (runs,) the iteration in which some step of it diverged, 0 for none
 
     def function(self) -> ConstraintFunction:
         """The function c on (runs, n, inputs)."""
@@ -70,26 +72,35 @@ class ConstraintState:
 
     def pick(self, runs: Sequence[int]) -> ConstraintState:
         """Copies of some of the runs."""
-        rest = (self.first, self.second, self.steps, self.weights, self.stopped, self.multipliers)
-        return ConstraintState(self.networks.pick(runs), *(part[list(runs)] for part in rest))
+        return ConstraintState(
+            self.networks.pick(runs), *(part[list(runs)] for part in self._rest())
+        )
 
     def stop(self, runs: np.ndarray) -> ConstraintState:
         """The same, with the runs (runs,) bool stopped besides those that had."""
         stopped = self.stopped.astype(bool) | runs
         return replace(self, stopped=stopped.astype(np.uint8))
 
+    def fail(self, runs: np.ndarray, iteration: int) -> ConstraintState:
+        """The same, with the runs (runs,) bool failed in this iteration: they stop as well."""
+        failed = np.where(runs & (self.failed == 0), iteration, self.failed)
+        return replace(self.stop(runs), failed=failed)
+
     def with_room(self, policies: int) -> ConstraintState:
         """A copy with room for the weights of so many policies."""
         runs, known = self.weights.shape
         weights = np.zeros((runs, policies))
         weights[:, :known] = self.weights
-        moments = (self.first.copy(), self.second.copy(), self.steps.copy())
-        rest = (weights, self.stopped.copy(), self.multipliers.copy())
-        return ConstraintState(self.networks.copy(), *moments, *rest)
+        room = replace(self, weights=weights)
+        return ConstraintState(self.networks.copy(), *(part.copy() for part in room._rest()))
+
+    def _rest(self) -> tuple[np.ndarray, ...]:
+        """All but the networks, in the order of the fields."""
+        return tuple(getattr(self, one.name) for one in fields(self)[1:])
 
     def tensors(self) -> dict[str, np.ndarray]:
         """Named arrays for a checkpoint."""
-        return self.networks.tensors("constraint.") | {
+        named = self.networks.tensors("constraint.") | {
             "adam.first": self.first,
             "adam.second": self.second,
             "adam.steps": self.steps,
@@ -97,34 +108,36 @@ class ConstraintState:
             "stopped": self.stopped,
             "multipliers": self.multipliers,
         }
+        return marked(named, self.failed)
 
     @classmethod
     def from_tensors(cls, named: dict[str, np.ndarray]) -> ConstraintState:
         """The inverse of `tensors`."""
         networks = Networks.from_tensors(named, "constraint.")
         parts = ("adam.first", "adam.second", "adam.steps", "weights", "stopped", "multipliers")
-        return cls(networks, *(named[part] for part in parts))
+        return cls(networks, *(*(named[part] for part in parts), marks(named, networks.runs)))
 
 
 @dataclass(frozen=True)
 class PolicyState:
-    """The policies of one iteration; a run that has stopped leaves blank ones."""
+    """The policies of one iteration; a run that has stopped or failed leaves blank ones."""
 
     halfway: Networks
     final: Networks
     nad: np.ndarray  # (runs,) of the final policy to the demonstrations; inf where blank
+    failed: np.ndarray  # (runs,) the epoch after which a run has diverged, 0 where it has not
     log: pa.Table | None = None  # the training log
 
     def tensors(self) -> dict[str, np.ndarray]:
         """Named arrays for a checkpoint."""
         networks = self.halfway.tensors("halfway.") | self.final.tensors("policy.")
-        return networks | {"nad": self.nad}
+        return marked(networks | {"nad": self.nad}, self.failed)
 
     @classmethod
     def from_tensors(cls, named: dict[str, np.ndarray]) -> PolicyState:
         """The inverse of `tensors`, without the log."""
-        halfway = Networks.from_tensors(named, "halfway.")
-        return cls(halfway, Networks.from_tensors(named, "policy."), named["nad"])
+        halfway, nad = Networks.from_tensors(named, "halfway."), named["nad"]
+        return cls(halfway, Networks.from_tensors(named, "policy."), nad, marks(named, len(nad)))
 
 
 def closest(nad: np.ndarray, loop: LoopSettings) -> np.ndarray:
@@ -148,4 +161,5 @@ def initial_constraint(
     biases += np.float32(np.log(settings.initial / (1.0 - settings.initial)))
     blank, runs = np.zeros_like(networks.parameters), len(seeds)
     counters = np.zeros(runs, np.int64), np.zeros((runs, 0)), np.zeros(runs, np.uint8)
-    return ConstraintState(networks, blank, blank.copy(), *counters, np.zeros(runs))
+    rest = np.zeros(runs), np.zeros(runs, np.int64)
+    return ConstraintState(networks, blank, blank.copy(), *counters, *rest)

@@ -13,6 +13,7 @@ import numpy as np
 
 from icl_core.environments.world import World
 from icl_core.learning.engine.costs import fresh_constraints, visited_inputs
+from icl_core.learning.engine.divergence import Part
 from icl_core.learning.engine.networks import Networks, sigmoid
 from icl_core.learning.engine.on_policy_settings import OnPolicySettings
 from icl_core.learning.engine.on_policy_trainer import OnPolicyTrainer
@@ -75,12 +76,14 @@ class Settings:
 def learn(problem: Problem, settings: Settings, job: Job) -> Outcome:
     """Train a stack of runs."""
     learner = _Learner(problem, settings)
-    job.run(learner, settings.iterations)
-    return learner.policies.outcome(learner.feasibility.negated())
+    failed = job.of(problem.seeds, "learning.icrl").run(learner, settings.iterations)
+    return learner.policies.outcome(learner.feasibility.negated(), failed)
 
 
 class _Learner:
     """The state of training between two iterations."""
+
+    unit = "iteration"
 
     def __init__(self, problem: Problem, settings: Settings):
         self.world, self.seeds = problem.world, problem.seeds
@@ -107,6 +110,12 @@ class _Learner:
         numbers |= self._backward()
         self.done += 1
         return numbers
+
+    def parts(self) -> list[Part]:
+        """The weights of zeta and of the policies, and the multipliers."""
+        zeta = Part("backward.learning_rate", self.feasibility.parameters, self.optimiser)
+        nu = Part("multiplier_rate", self.multiplier.kappa, self.multiplier.optimiser)
+        return [zeta, *self.policies.agents.parts("on_policy"), nu]
 
     def _forward(self) -> dict[str, np.ndarray]:
         """One rollout and what is learned from it."""

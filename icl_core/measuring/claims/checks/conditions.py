@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from icl_core.artifacts import read_table
-from icl_core.learning.true_fit import FIT_SCHEMA, final_errors
+from icl_core.learning.true_fit import FIT_SCHEMA, failed_fits, final_errors
 from icl_core.measuring.claims.claim import reads
 from icl_core.measuring.claims.evidence import Evidence, MissingError
 from icl_core.measuring.claims.intervals import mean_above, mean_below
@@ -69,9 +69,14 @@ def _time(evidence: Evidence, name: str, method: str) -> Time:
 
 def _errors(evidence: Evidence, name: str, architecture: str) -> list[float]:
     evidence.world(name)
-    errors: dict[int, float] = {}
-    for one in evidence.results.find("true_fit", experiment=name, architecture=architecture):
-        errors |= final_errors(read_table(one.path, FIT_SCHEMA))
-    if not errors:
+    found = evidence.results.find("true_fit", experiment=name, architecture=architecture)
+    if not found:
         raise MissingError(f"network {architecture} was not fitted to {name}")
-    return list(errors.values())
+    tables = [read_table(one.path, FIT_SCHEMA) for one in found]
+    failed = sorted(seed for table in tables for seed in failed_fits(table))
+    evidence.leave_out(f"network {architecture} on {name}", failed)
+    errors = {seed: error for table in tables for seed, error in final_errors(table).items()}
+    left = [error for seed, error in errors.items() if seed not in evidence.without]
+    if not left:
+        raise MissingError(f"network {architecture} on {name} has no seed left")
+    return left
