@@ -28,7 +28,8 @@ from icl_core.environments.world import ExpectedSteps, World
 MOST_STEPS = 1_000_000  # ten times the paper's most: what all jobs can hold in memory
 LARGEST = 1e6  # of states, actions and rewards, in whatever units: far beyond any world's
 CLIPPED = 100  # widths of the bounds that an action may lie beyond them: worlds clip it
-AT_ONCE = 50_000  # steps that are compared at a time; the robots take 3 s for so many
+AT_ONCE = 50_000  # steps that are compared at a time; the robots take 3 to 10 s for so many
+MOST_AT_ONCE = 1000  # trajectories, however short
 FEW = 4  # numbers of a state that are all shown in an error
 RELAX = "correct the row, or relax demonstrations.tolerance (data/README.md)"
 
@@ -38,8 +39,8 @@ def read_brought(
 ) -> Trajectories:
     """The episodes of a user's file; InputError where it is faulty.
 
-    With a tolerance of None rows are not compared with the world. Not `whole`: only the first
-    50,000 steps are, for who must not wait.
+    With a tolerance of None rows are not compared with the world. Not `whole`: only the first are,
+    up to 50,000 steps, for who must not wait.
     """
     file = DemonstrationsFile(path, MOST_STEPS)
     _check_amount(file, world)
@@ -91,7 +92,7 @@ def _check_sizes(file: DemonstrationsFile, world: World, found: Trajectories) ->
 
 def _slices(found: Trajectories) -> Iterator[tuple[int, Trajectories]]:
     """Some trajectories at a time, with the place of the first of them."""
-    size = max(1, AT_ONCE // found.rewards.shape[1])
+    size = min(max(1, AT_ONCE // found.rewards.shape[1]), MOST_AT_ONCE)
     for first in range(0, len(found), size):
         yield first, found[first : first + size]
 

@@ -49,7 +49,7 @@ def test_own_recordings_take_the_simulations_place(finished, checkout, name):
         assert len(maps) == 2
         assert set(maps) < set(read_provenance(checkout.path / target)["inputs"])
         checkout.append(maps[0], "<!-- moved by nobody -->")
-        jobs = checkout.planned(target)
+        jobs = checkout.planned("--", target)
         assert (jobs["read_recordings"], jobs["make_scene"]) == (1, 1)
 
 
