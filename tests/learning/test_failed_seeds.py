@@ -16,6 +16,7 @@ from icl_core.learning.constrained_rl.penalty import PenaltySettings
 from icl_core.learning.engine.density_fit import fit_density
 from icl_core.learning.engine.divergence import FAILED
 from icl_core.learning.engine.networks import Networks
+from icl_core.learning.engine.optimisers import Adam
 from icl_core.learning.engine.ppo import PPOSettings
 from icl_core.learning.engine.training import Job
 from icl_core.learning.experts import ExpertSettings
@@ -218,9 +219,17 @@ def test_files_say_who_has_failed_and_metrics_have_no_value_of_it(folder, spoil)
     assert set(seeds) == {3, 5}
 
 
-def test_an_absurd_learning_rate_ends_the_job_in_one_sentence(folder, monkeypatch, capsys):
-    """Really, through the script, as Snakemake runs it: nothing is written but the log."""
-    ppo = PPOSettings(learning_rate=1e4)
+def test_where_every_seed_diverges_the_job_ends_in_one_sentence(folder, monkeypatch, capsys):
+    """Through the script, as Snakemake runs it: nothing is written but the log. Steps are made a
+    million times as long as the largest learning rate that the settings accept.
+    """
+    ppo, step = PPOSettings(learning_rate=1.0), Adam.step
+
+    def absurd(self, parameters, gradient):
+        self.learning_rate = 1e6
+        step(self, parameters, gradient)
+
+    monkeypatch.setattr(Adam, "step", absurd)
     rl = replace(RL, penalty=PenaltySettings(episodes=4, ppo=ppo))
     demonstrations = ExpertSettings(trajectories=4, seed=4, constrained_rl=rl)
     names = ("training", "policy", "trajectories", "time")

@@ -6,7 +6,7 @@ import re
 import numpy as np
 import pytest
 
-from icl_core.artifacts import write_table
+from icl_core.artifacts import write_record, write_table
 from icl_core.layout import path
 from icl_core.measuring.loading import constraint_on_grid
 from icl_core.measuring.metrics import Run, concatenate, metric_rows
@@ -22,7 +22,7 @@ from icl_core.showing.tables.results import COLUMNS, build
 from tests.fake_results import EXPERIMENTS as SETTINGS
 from tests.fake_results import TITLES, fail, metrics, results_in, steps, world_of, write_run
 from tests.showing.conftest import drawn_anew, texts
-from tests.showing.page.made_up import make_results
+from tests.showing.page.made_up import make_results, provenance
 from tests.showing.test_tables import lines, read
 from tests.worlds import small_world
 
@@ -182,10 +182,13 @@ def test_the_page_names_failed_seeds_and_shows_no_number_of_them(tmp_path):
         ("gail-constraint", "gridworld-a"): (0.4, 0.1, 2, "", "", ""),
         ("icl", "gridworld-b"): ("", "", 0, 0.04, 0.01, 2),
     }
-    file = tmp_path / find_item("table-01-cmse").outputs[0]
+    item = find_item("table-01-cmse")
+    file = tmp_path / item.outputs[0]
     with file.open("w", newline="") as opened:
         lines = [(*key, "cmse", *row) for key, row in rows.items()]
         csv.writer(opened).writerows([COLUMNS, *lines])
+    files = [tmp_path / output for output in item.outputs]
+    write_record(tmp_path / item.provenance, provenance(item), files)
     write_table(tmp_path / path("metrics"), metrics_with_failures(), {})
     titles = {"icl": "ICL", "icrl": "ICRL", "gridworld-a": "Gridworld (A)"}
     make_page(tmp_path / "p.html", "quick", read_items(), tmp_path, titles, [])

@@ -147,6 +147,10 @@ CASES = {
         {"experiments": {"ant": {"learning": {"icrl": {"never_reset": True}}}}},
         "key experiments.ant.learning.icrl.never_reset: expected false in ant",
     ),
+    "numbers of recordings that are simulated": (
+        {"environments": {"highd": {"numbers": [3]}}},
+        "key environments.highd.numbers: expected null where recordings are simulated, found [3]",
+    ),
     # what a scale may not change
     **{
         f"{key} in a scale": (

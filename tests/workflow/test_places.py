@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import sys
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from icl_core.artifacts import make_provenance
 from icl_core.demonstrations.files import write_demonstrations
 from icl_core.environments import make_world
 from icl_core.errors import InputError
+from icl_core.program import main
 from tests.learning.tiny import demonstrations_of
 from tests.workflow.test_configuration import changed
 from workflow.lib import places
@@ -130,6 +132,17 @@ def test_a_folder_in_a_files_place_does_not_count_as_made(path):
 
 
 # ------------------------------------------------------------------ the whole way
+
+
+def test_icl_looks_at_files_before_snakemake_runs_them(checkout, monkeypatch, capsys):
+    monkeypatch.chdir(checkout.path)
+    monkeypatch.setattr(sys, "path", [*sys.path])  # to which the program adds
+    Path("mine.yaml").write_text("__use_yte__: true\nseeds: ?open('ran', 'w')\n")
+    for command in ("run", "status", "forecast"):
+        assert main([command, "--scale", "smoke", "--configfile", "mine.yaml"]) == 1
+        said = capsys.readouterr()
+        assert said.err.startswith("error: mine.yaml: line 1 expected settings, found the key")
+    assert not Path("ran").exists()
 
 
 def said(done) -> str:

@@ -159,9 +159,12 @@ class _Maker:
     def environment(self, name: str) -> dict:
         """An environment's settings without those of single experiments."""
         if name not in self.environments:
-            own = [merge(*(defaults(kind) for kind in sections.environment_types(name)))]
-            own += [part.get("environments", {}).get(name, {}) for part in self._layers()]
-            self.environments[name] = merge(*own)
+            types, where = sections.environment_types(name), f"environments.{name}"
+            own = [part.get("environments", {}).get(name, {}) for part in self._layers()]
+            found = merge(*(defaults(kind) for kind in types), *own)
+            for kind in types:
+                build(kind, {key: found[key] for key in sections.names_of(kind)}, where)
+            self.environments[name] = found
         return self.environments[name]
 
     def experiment(self, name: str, own: Mapping) -> Experiment:

@@ -159,12 +159,12 @@ class Wanted(NamedTuple):
 
     @classmethod
     def of(cls, given: argparse.Namespace) -> Wanted:
-        """What the user has said."""
+        """What the user has said; files are looked at before Snakemake reads them."""
+        check_files(["config.yaml", *given.configfile])
         return cls(given.scale, getattr(given, "targets", ()), given.configfile)
 
     def for_snakemake(self, cores: int = 1) -> list[str]:
         """What Snakemake is called with."""
-        check_files(["config.yaml", *self.configfiles])
         files = ["--configfile", "config.yaml", *self.configfiles] if self.configfiles else []
         targets = [file for target in self.targets for file in self._files(target)] or ["all"]
         return ["--cores", str(cores), "--config", f"scale={self.scale}", *files, "--", *targets]

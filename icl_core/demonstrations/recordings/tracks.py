@@ -48,6 +48,15 @@ class RecordingsSettings:
         **POSITIVE,
     )
 
+    def conflict(self) -> str:
+        """The simulation says by itself which recordings it makes."""
+        if self.recordings is not None or self.numbers is None:
+            return ""
+        return (
+            f"numbers: expected null where recordings are simulated, found {list(self.numbers)}; "
+            "name the folder of your own recordings, or leave the numbers out"
+        )
+
 
 def source_of(folder: str | os.PathLike) -> str:
     """Whether a folder's recordings are simulated, as their mark says, or recorded."""
