@@ -10,6 +10,7 @@ from gymnasium.utils.env_checker import check_env
 from hypothesis import HealthCheck, given, reject, settings
 from hypothesis import strategies as st
 
+from icl_core.artifacts import write_table
 from icl_core.environments.gymnasium import WorldEnv, WorldVectorEnv
 from icl_core.environments.pictures import BLUE
 from icl_core.environments.traffic import Headway, read_scene
@@ -406,6 +407,6 @@ def test_a_scene_without_its_details_is_told(path):
     pq.write_table(table.replace_schema_metadata({}), path)
     with pytest.raises(InputError, match="expected the roads of a scene in the metadata"):
         HighD(scene=path)
-    pq.write_table(table.slice(0, 0), path)
+    write_table(path, table.slice(0, 0), {})
     with pytest.raises(InputError, match="expected a vehicle that an agent may drive, found none"):
         HighD(scene=path)

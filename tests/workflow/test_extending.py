@@ -91,7 +91,7 @@ def test_one_file_each_and_nothing_runs_again(editable):
     done = editable.snakemake("--dry-run", "--", "all")
     planned = {editable.path / path for path in outputs_of(done.stdout + done.stderr)}
     assert editable.planned() == {"table": 1}
-    page = ("report.html", "benchmarks/report_page.tsv")
+    page = ("report.html", "report.json", "benchmarks/report_page.tsv")
     assert planned & before == {editable.path / "results/smoke" / name for name in page}
 
     write(editable, "docs/claims.yaml", files["docs/claims.yaml"])

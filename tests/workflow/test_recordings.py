@@ -114,8 +114,8 @@ def test_what_is_published_holds_no_column_of_a_recording():
 
 
 def is_shown(path):
-    """Text and pictures: not tables that a program reads."""
-    return path.endswith((".md", ".svg", ".png", ".gif"))
+    """Text, pictures and the list of files: not tables that a program reads."""
+    return path.endswith((".md", ".svg", ".png", ".gif", "/files.json"))
 
 
 def columns(path):

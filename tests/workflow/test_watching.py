@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from icl_core.job_times import Record
+from icl_core.job_times import Record, write_time
 from workflow.program.forecast import (
     UNKNOWN,
     Cost,
@@ -58,8 +58,7 @@ def test_what_is_recorded_is_read_again(tmp_path, monkeypatch):
     jobs = []
     for k, cpu in enumerate((4.0, 8.0)):
         name = f"results/paper/benchmarks/adjust/a/seeds-1-5/iteration-0{k}.tsv"
-        Path(name).parent.mkdir(parents=True, exist_ok=True)
-        Path(name).write_text(f"s\tcpu_time\tnumbers\n3.0\t{cpu}\t\n")
+        write_time(name, Record(cpu, 3.0, ""))
         Path(f"out-{k}").write_bytes(b"x" * 100 * (k + 1))
         jobs.append(Job("adjust", {}, name, "no.log", outputs=(f"out-{k}", name)))
     assert record("paper", jobs, table) == 1
