@@ -8,6 +8,7 @@ import subprocess
 import time
 
 import psutil
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
@@ -17,6 +18,7 @@ from icl_core.demonstrations.brought import read_brought
 from icl_core.environments import make_world
 from tests.golden import GOLDEN, digests
 from tests.workflow.conftest import environment
+from tests.workflow.test_program import lines
 
 RUNS = [f"results/smoke/runs/{name}/icl/seeds-1-2" for name in ("gridworld-a", "cartpole-mr")]
 TARGETS = [f"{run}/metrics.parquet" for run in RUNS]
@@ -135,6 +137,20 @@ def test_own_demonstrations_take_the_experts_place(checkout, own):
     target = "results/smoke/demonstrations/gridworld-a/trajectories.parquet"
     checkout.run(target)
     assert pq.read_table(checkout.path / target).equals(own)
+
+
+def test_other_demonstrations_of_an_old_date_are_noticed(checkout, own):
+    """As `cp -p` or unpacking leaves them."""
+    with_own_demonstrations(checkout, own)
+    target = "results/smoke/demonstrations/gridworld-a/trajectories.parquet"
+    checkout.run(target)
+    assert checkout.planned("--", target) == {}
+    first = own.filter(pa.array(own["trajectory"].to_numpy() == 0))
+    pq.write_table(first, checkout.path / "mine.parquet")
+    os.utime(checkout.path / "mine.parquet", (1e9, 1e9))
+    assert checkout.planned("--", target) == {"import_demonstrations": 1}
+    (line,) = lines(checkout, "status", target, "--scale", "smoke")[1:]
+    assert line == "import demonstrations gridworld-a: another content, mine.parquet"
 
 
 def test_wrong_demonstrations_stop_the_run_before_it_starts(checkout, own):
