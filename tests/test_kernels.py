@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from icl_core import kernels
+from workflow.lib.begin import job_environment
 
 ROOT = Path(__file__).parents[1]
 SAY = "from icl_core import kernels; print(kernels.broken_promise()); print(kernels.in_force())"
@@ -46,3 +47,11 @@ def test_other_processors_keep_their_own_choice(monkeypatch):
     assert kernels.variables() == kernels.ONE_THREAD
     assert kernels.broken_promise() == "the processor is arm64, not x86-64"
     assert kernels.in_force()["machine"] == "arm64"
+
+
+def test_a_run_may_choose_its_own_kernels(monkeypatch):
+    for name in kernels.X86:
+        monkeypatch.delenv(name, raising=False)
+    assert kernels.X86.items() <= job_environment(ROOT, same_bits=True).items()
+    assert not kernels.X86.keys() & job_environment(ROOT, same_bits=False).keys()
+    assert kernels.ONE_THREAD.items() <= job_environment(ROOT, same_bits=False).items()

@@ -91,7 +91,7 @@ def one_of(names: Iterable[str]) -> str:
     return "|".join(map(re.escape, sorted(names))) or "(?!)"
 
 
-def job_environment(root: Path) -> dict[str, str]:
+def job_environment(root: Path, same_bits: bool) -> dict[str, str]:
     """What jobs inherit: the package from here, and kernels that give the same bits everywhere.
 
     Memory that an epoch has used stays with the process for the next one: to give it back and ask
@@ -100,7 +100,7 @@ def job_environment(root: Path) -> dict[str, str]:
     paths = [str(root), *filter(None, [os.environ.get("PYTHONPATH")])]
     return {
         "PYTHONPATH": os.pathsep.join(paths),
-        **kernels.variables(),
+        **(kernels.variables() if same_bits else kernels.ONE_THREAD),
         **{f"MALLOC_{what}_THRESHOLD_": str(256 * 2**20) for what in ("TRIM", "MMAP")},
     }
 

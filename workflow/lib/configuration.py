@@ -81,6 +81,7 @@ class Configuration:
     environments: dict  # each used environment's own settings, those of its recordings among them
     true_fits: TrueFitsSettings
     showing: ShowingSettings
+    same_bits: bool = True  # of the jobs' numeric kernels
 
     @property
     def methods(self) -> list[str]:
@@ -133,6 +134,7 @@ def resolve(config: Mapping) -> Configuration:
         environments=maker.environments,
         true_fits=build(TrueFitsSettings, fits, "true_fits"),
         showing=build(ShowingSettings, showing, "showing"),
+        same_bits=run.same_bits,
     )
 
 

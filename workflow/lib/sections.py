@@ -60,6 +60,11 @@ class Run:
         at_least=1,
         at_most=1000,
     )
+    same_bits: bool = setting(
+        True,
+        "numeric kernels that give the same bits on every x86-64 processor with AVX2; false: this "
+        "machine's own, a fifth faster where it has AVX512",
+    )
 
 
 @dataclass(frozen=True)

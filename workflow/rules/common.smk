@@ -11,7 +11,6 @@ from workflow.lib.iterations import Iterations
 from workflow.program.jobs import write_jobs
 
 ROOT = Path(workflow.basedir)
-os.environ.update(job_environment(ROOT))
 LOADED.append(workflow)
 
 try:
@@ -20,5 +19,6 @@ except InputError as error:
     # A WorkflowError would be printed with this file's lines, which are not at fault.
     sys.exit(f"error: {error}")
 
+os.environ.update(job_environment(ROOT, PLAN.config.same_bits))
 ITERATIONS = Iterations(PLAN)
 ENV = "../envs/locked.yaml"
