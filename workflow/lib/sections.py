@@ -44,9 +44,7 @@ class Run:
     """What is said once of the whole run."""
 
     scale: str = setting("paper", "which of `scales` is laid over the configuration")
-    only_finished: bool = setting(
-        False, "show what has been learned so far and learn nothing more (`make publish`)"
-    )
+    only_finished: bool = setting(False, "show what has been learned so far, learn nothing more")
     seeds: tuple[int, ...] = setting(
         (1, 2, 3, 4, 5),
         "one independent run of learning for each (paper: five seeds)",
@@ -61,9 +59,7 @@ class Run:
         at_most=1000,
     )
     same_bits: bool = setting(
-        True,
-        "numeric kernels that give the same bits on every x86-64 processor with AVX2; false: this "
-        "machine's own, a fifth faster where it has AVX512",
+        True, "the same bits on every x86-64 processor with AVX2 (docs/reproducible.md)"
     )
 
 
