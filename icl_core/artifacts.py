@@ -26,7 +26,7 @@ import pyarrow.parquet as pq
 import safetensors
 import safetensors.numpy
 
-from icl_core.disk import atomic, sha256, to_json
+from icl_core.disk import sha256, to_json, write_whole
 from icl_core.errors import InputError
 from icl_core.kernels import in_force
 from icl_core.layout import identity, scale_of
@@ -59,7 +59,7 @@ def write_table(path: str | os.PathLike, table: pa.Table, provenance: Mapping) -
     table = table.replace_schema_metadata(described)
     content = pa.BufferOutputStream()
     pq.write_table(table, content, compression="zstd", write_page_checksum=True)
-    _write(path, content.getvalue().to_pybytes())
+    write_whole(path, sealed(content.getvalue().to_pybytes()))
 
 
 def read_table(path: str | os.PathLike, schema: pa.Schema) -> pa.Table:
@@ -83,7 +83,7 @@ def write_tensors(
     """Write named arrays as safetensors, the provenance in the file's metadata."""
     arrays = {name: np.asarray(tensor, order="C") for name, tensor in tensors.items()}
     stated = json.dumps(_stated(path, provenance), sort_keys=True, ensure_ascii=False)
-    _write(path, safetensors.numpy.save(arrays, metadata={PROVENANCE: stated}))
+    write_whole(path, sealed(safetensors.numpy.save(arrays, metadata={PROVENANCE: stated})))
 
 
 def read_tensors(path: str | os.PathLike) -> dict[str, np.ndarray]:
@@ -101,7 +101,7 @@ def read_tensors(path: str | os.PathLike) -> dict[str, np.ndarray]:
 def write_record(path: str | os.PathLike, provenance: Mapping, files: Iterable) -> None:
     """Write, as JSON, how files were made that have no place for it, and what they hold."""
     stated = _stated(path, {**provenance, **of_files(path, files)})
-    _write(path, to_json(stated).encode())
+    write_whole(path, sealed(to_json(stated).encode()))
 
 
 def of_files(record: str | os.PathLike, files: Iterable) -> dict[str, dict[str, str]]:
@@ -185,11 +185,6 @@ def _stated(path: str | os.PathLike, provenance: Mapping) -> dict:
     """What a file says of itself. One text: safetensors keeps several in any order."""
     here = identity(path)
     return {**provenance, **({ARTIFACT: here} if here else {}), SEAL: BLANK}
-
-
-def _write(path: str | os.PathLike, content: bytes) -> None:
-    with atomic(path) as temporary:
-        temporary.write_bytes(sealed(content))
 
 
 def _of_schema(path: Path, schema: pa.Schema) -> dict:

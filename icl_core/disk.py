@@ -34,6 +34,12 @@ def atomic(path: str | os.PathLike) -> Iterator[Path]:
         temporary.unlink(missing_ok=True)
 
 
+def write_whole(path: str | os.PathLike, content: str | bytes) -> None:
+    """Write a text or bytes to a file, atomically."""
+    with atomic(path) as temporary:
+        temporary.write_bytes(content.encode() if isinstance(content, str) else content)
+
+
 def _sweep(path: Path) -> None:
     """Remove what killed processes left of this file."""
     for left in path.parent.glob(f".{glob.escape(path.stem)}.partial-*{path.suffix}"):

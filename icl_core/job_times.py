@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from icl_core.artifacts import ARTIFACT, SEAL, check_place, read_content
-from icl_core.disk import atomic
+from icl_core.disk import write_whole
 from icl_core.layout import identity
 from icl_core.seals import BLANK, sealed
 
@@ -40,5 +40,4 @@ def write_time(path: str | os.PathLike, record: Record) -> None:
         SEAL: BLANK,
     }
     text = "\t".join(columns) + "\n" + "\t".join(columns.values()) + "\n"
-    with atomic(path) as temporary:
-        temporary.write_bytes(sealed(text.encode()))
+    write_whole(path, sealed(text.encode()))

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from icl_core import artifacts
+from icl_core import artifacts, disk
 from icl_core.errors import InputError
 from icl_core.job_times import Record, read_time, write_time
 
@@ -192,7 +192,7 @@ def test_a_crash_in_the_middle_keeps_the_old_file_and_leaves_nothing(tmp_path):
     path.write_text("old")
 
     def crash():
-        with artifacts.atomic(path) as temporary:
+        with disk.atomic(path) as temporary:
             temporary.write_text("half")
             raise KeyboardInterrupt
 
@@ -204,13 +204,13 @@ def test_a_crash_in_the_middle_keeps_the_old_file_and_leaves_nothing(tmp_path):
 
 def test_what_a_killed_process_left_is_replaced(tmp_path):
     path = tmp_path / "t.txt"
-    with artifacts.atomic(path) as temporary:
+    with disk.atomic(path) as temporary:
         name = temporary.name
         temporary.write_text("whole")
     done = subprocess.Popen(["true"])
     done.wait()
     (tmp_path / name.replace(str(os.getpid()), str(done.pid))).write_text("left behind")
-    with artifacts.atomic(path) as temporary:
+    with disk.atomic(path) as temporary:
         temporary.write_text("again")
     assert list(tmp_path.iterdir()) == [path]
     assert path.read_text() == "again"

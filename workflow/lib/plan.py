@@ -15,7 +15,7 @@ from typing import Any
 
 from icl_core import discovery, layout
 from icl_core.code_digest import Code, Sources
-from icl_core.disk import atomic, to_json
+from icl_core.disk import to_json, write_whole
 from icl_core.settings import merge, plain
 from workflow.lib import sections
 from workflow.lib.configuration import Configuration, Experiment
@@ -250,5 +250,4 @@ class Plan:
         for digest, code in self.codes.items():
             path = Path(self.results, "code", f"{digest}.json")
             if not path.exists():
-                with atomic(path) as temporary:
-                    temporary.write_text(to_json(code.parts), encoding="utf-8")
+                write_whole(path, to_json(code.parts))

@@ -19,7 +19,7 @@ from pathlib import Path
 from PIL import Image
 
 from icl_core.artifacts import write_record
-from icl_core.disk import atomic
+from icl_core.disk import write_whole
 from icl_core.errors import InputError
 from icl_core.layout import path
 from workflow.lib.publishing import making, page
@@ -130,8 +130,7 @@ def replace_folder(folder: Path, files: Mapping[str, bytes], limit: int = LIMIT)
             "and WIDTH in workflow/lib/publish.py)"
         )
     for name, content in files.items():
-        with atomic(folder / name) as temporary:
-            temporary.write_bytes(content)
+        write_whole(folder / name, content)
     wanted = {*kept, *(folder / name for name in files)}
     for found in sorted(folder.rglob("*"), reverse=True):
         if found.is_dir() and not any(found.iterdir()):

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from icl_core.artifacts import read_provenance
-from icl_core.disk import atomic, sha256
+from icl_core.disk import sha256, write_whole
 from icl_core.errors import InputError
 from icl_core.layout import identity
 
@@ -81,8 +81,7 @@ class Looked:
     def save(self) -> None:
         """Keep it for the next run."""
         if self.used != self.kept:
-            with atomic(self.path) as temporary:
-                temporary.write_text(json.dumps(self.used), encoding="utf-8")
+            write_whole(self.path, json.dumps(self.used))
 
 
 def renew(state: Path, results: Path) -> int:

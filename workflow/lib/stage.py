@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 from icl_core.artifacts import make_provenance
 from icl_core.discovery import recordings_module
-from icl_core.disk import atomic, to_json
+from icl_core.disk import to_json, write_whole
 from icl_core.environments import make_world
 from icl_core.environments.world import World
 from icl_core.errors import InputError
@@ -157,8 +157,8 @@ def _record_modules(job: Any) -> None:
     """
     ours = ("icl_core", "workflow")
     loaded = sorted(name for name in sys.modules if name.split(".")[0] in ours)
-    with atomic(Path(job.log[0]).with_suffix(".modules.json")) as temporary:
-        temporary.write_text(to_json({"code": job.params.code, "modules": loaded}))
+    said = to_json({"code": job.params.code, "modules": loaded})
+    write_whole(Path(job.log[0]).with_suffix(".modules.json"), said)
 
 
 def _record_time(stage: Stage) -> None:

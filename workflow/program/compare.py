@@ -20,7 +20,7 @@ from pathlib import Path
 
 import jinja2
 
-from icl_core.disk import atomic
+from icl_core.disk import write_whole
 from icl_core.errors import InputError
 from icl_core.layout import path
 from icl_core.showing import page
@@ -79,19 +79,14 @@ def main(given: argparse.Namespace) -> int:
             return 0
         table = latex(found) if given.latex else as_markdown(found.shared)
         print("\n".join([f"A: {a.name}", f"B: {b.name}", "", table, *report(found)]))
-        _write(folder / f"cells.{'tex' if given.latex else 'md'}", f"{table}\n")
-        _write(folder / "compare.html", html(found))
+        write_whole(folder / f"cells.{'tex' if given.latex else 'md'}", f"{table}\n")
+        write_whole(folder / "compare.html", html(found))
     print(f"\nThe page: {folder / 'compare.html'}")
     return 0
 
 
 def _slug(name: str) -> str:
     return re.sub(r"[^\w.]+", "-", name).strip("-.")
-
-
-def _write(file: Path, text: str) -> None:
-    with atomic(file) as temporary:
-        temporary.write_text(text, encoding="utf-8")
 
 
 def open_side(given: str, scratch: Path) -> Side:

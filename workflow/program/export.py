@@ -11,7 +11,7 @@ from pathlib import Path
 
 import matplotlib
 
-from icl_core.disk import atomic
+from icl_core.disk import atomic, write_whole
 from icl_core.errors import InputError
 from icl_core.measuring.results import Results
 from icl_core.showing.item import Item
@@ -80,10 +80,10 @@ def export(run: Run, folder: Path) -> list[tuple[str, str, str]]:
         else:
             grid = read_markdown((run.results / item.outputs[1]).read_text("utf-8"))
             text = as_latex(grid, caption(run, item), item.name)
-        _write(folder / f"{item.kind}s/{item.name}.tex", text)
+        write_whole(folder / f"{item.kind}s/{item.name}.tex", text)
         made.append(item)
-    _write(folder / f"{CLAIMS}.tex", claims(run))
-    _write(folder / ALL, document(made))
+    write_whole(folder / f"{CLAIMS}.tex", claims(run))
+    write_whole(folder / ALL, document(made))
     return gone
 
 
@@ -131,8 +131,3 @@ def document(items: Iterable[Item]) -> str:
 def _included(kind: str, number: str, file: str) -> str:
     """A file with a number of its own in place of the next one: captions name each other by it."""
     return rf"{{\renewcommand{{\the{kind}}}{{{number}}}\input{{{file}}}}}"
-
-
-def _write(path: Path, text: str) -> None:
-    with atomic(path) as temporary:
-        temporary.write_text(text, encoding="utf-8")

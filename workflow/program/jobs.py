@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from icl_core import layout
-from icl_core.disk import atomic
+from icl_core.disk import write_whole
 from icl_core.errors import InputError
 from icl_core.showing.item import read_items
 from workflow.lib.configuration import Configuration, resolve
@@ -129,8 +129,7 @@ def write_jobs(workflow: Any) -> None:
         {name: getattr(one, name) for name in ("rule", "wildcards", "time", "log", "needs")}
         for one in jobs_of(workflow.dag)
     ]
-    with atomic(path) as temporary:
-        temporary.write_text(json.dumps(jobs), encoding="utf-8")
+    write_whole(path, json.dumps(jobs))
 
 
 def read_jobs(path: Path) -> list[Job]:

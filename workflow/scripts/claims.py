@@ -1,7 +1,7 @@
 """Check the paper's statements."""
 
 from icl_core.artifacts import of_files, write_table
-from icl_core.disk import atomic
+from icl_core.disk import write_whole
 from icl_core.measuring.claims.claim import read_claims
 from icl_core.measuring.claims.evaluate import as_csv, as_markdown, claims_table, evaluate
 from icl_core.measuring.results import Results
@@ -14,8 +14,7 @@ def main(stage: Stage) -> None:
     table = claims_table(evaluate(read_claims(stage.input.claims), results))
     texts = {stage.output.csv: as_csv(table), stage.output.md: as_markdown(table, results.scale)}
     for path, text in texts.items():
-        with atomic(path) as temporary:
-            temporary.write_text(text, encoding="utf-8")
+        write_whole(path, text)
     described = stage.provenance() | of_files(stage.output.parquet, texts)
     write_table(stage.output.parquet, table, described)
 

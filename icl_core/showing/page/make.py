@@ -13,7 +13,7 @@ import jinja2
 import pyarrow.parquet as pq
 
 from icl_core.artifacts import SIMULATED, SOURCE, read_provenance, read_record, remedy
-from icl_core.disk import atomic
+from icl_core.disk import write_whole
 from icl_core.errors import InputError
 from icl_core.measuring.claims.verdicts import FEWEST, VERDICTS
 from icl_core.showing import paper
@@ -166,8 +166,7 @@ def make_page(
             packages=next((one.provenance.packages for one in shown), ()),
         )
     )
-    with atomic(output) as temporary:
-        temporary.write_text(text, encoding="utf-8")
+    write_whole(output, text)
 
 
 def _first_look(shown: Sequence[Shown], folder: Path) -> FirstLook:
