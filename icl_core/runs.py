@@ -8,15 +8,19 @@ it ends soon after the run's process has, and writes nothing once another run ha
 from __future__ import annotations
 
 import os
+import signal
 import socket
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 from icl_core.errors import InputError
 
 RUN, FILE = "ICL_RUN", "ICL_RUN_FILE"  # variables of a job's environment
-LOOK = 0.5  # seconds between two looks at the run's process
+PROGRAM = "ICL_PROGRAM"  # of a run's, where `icl` started it
+LOOK = 0.5  # seconds between two looks at a process
+PATIENCE = 5.0  # seconds that jobs have to end
 
 
 def start_of(pid: int) -> str | None:
@@ -42,7 +46,7 @@ def start_of(pid: int) -> str | None:
 
 def begin_run(file: Path) -> None:
     """This process is now the run whose jobs may write; they inherit its mark."""
-    mark = f"{socket.gethostname()} {os.getpid()} {start_of(os.getpid())}"
+    mark = mark_of(os.getpid())
     file.parent.mkdir(parents=True, exist_ok=True)
     temporary = file.with_name(f"{file.name}-{os.getpid()}")
     temporary.write_text(mark, encoding="utf-8")
@@ -68,7 +72,29 @@ def check_current() -> None:
 
 def end_with_run() -> None:
     """Let this process end soon after its run has, where that is a process of this machine."""
-    host, _, rest = os.environ.get(RUN, "").partition(" ")
+    # Nobody waits for a word, and a clean end could still write.
+    _when_ended(os.environ.get(RUN, ""), lambda: os._exit(1))
+
+
+def end_with_program() -> None:
+    """Let this run and its jobs end soon after the program `icl` that started it has."""
+
+    def end_all() -> None:
+        for number in (signal.SIGTERM, signal.SIGKILL):
+            os.killpg(os.getpgid(0), number)  # the run leads a group of its own
+            time.sleep(PATIENCE)
+
+    _when_ended(os.environ.get(PROGRAM, ""), end_all)
+
+
+def mark_of(pid: int) -> str:
+    """A process, in words that no other has."""
+    return f"{socket.gethostname()} {pid} {start_of(pid)}"
+
+
+def _when_ended(mark: str, act: Callable[[], None]) -> None:
+    """Do something when a process of this machine has ended; nothing for other marks."""
+    host, _, rest = mark.partition(" ")
     if not rest or host != socket.gethostname():
         return
     pid, _, start = rest.partition(" ")
@@ -76,6 +102,6 @@ def end_with_run() -> None:
     def watch() -> None:
         while start_of(int(pid)) == start:
             time.sleep(LOOK)
-        os._exit(1)  # nobody waits for a word, and a clean end could still write
+        act()
 
     threading.Thread(target=watch, daemon=True).start()

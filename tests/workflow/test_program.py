@@ -17,6 +17,7 @@ from workflow.program.jobs import Wanted
 
 A = "results/smoke/runs/gridworld-a"
 ENDINGS = ("svg", "png")
+TRAJECTORIES = "results/smoke/demonstrations/gridworld-a/trajectories.parquet"
 
 
 def icl(place, *arguments):
@@ -138,12 +139,12 @@ def test_a_failed_job_is_named_with_its_last_words(editable):
     assert "Traceback" not in done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_an_interrupted_run_leaves_nobody_behind_and_goes_on(checkout, number):
+@pytest.fixture
+def at_work(checkout):
+    """A run of `icl` with a long job, and the processes below it."""
     longer = {"demonstrations": {"constrained_rl": {"epochs": 2000}}}
     checkout.configure(lambda config: _merge(config["scales"]["smoke"], longer))
-    target = "results/smoke/demonstrations/gridworld-a/trajectories.parquet"
-    command = [sys.executable, "-m", "icl_core.program", "run", "--scale", "smoke", target]
+    command = [sys.executable, "-m", "icl_core.program", "run", "--scale", "smoke", TRAJECTORIES]
     with subprocess.Popen(
         command, cwd=checkout.path, env=environment(), stdout=subprocess.PIPE, text=True
     ) as process:
@@ -153,17 +154,33 @@ def test_an_interrupted_run_leaves_nobody_behind_and_goes_on(checkout, number):
             time.sleep(0.1)
         family = psutil.Process(process.pid).children(recursive=True)
         assert len(family) >= 2  # Snakemake and the job
-        process.send_signal(number)
-        said = process.communicate(timeout=60)[0]
+        yield process, family
+
+
+def goes_on(checkout):
+    shorter = {"demonstrations": {"constrained_rl": {"epochs": 2}}}
+    checkout.configure(lambda config: _merge(config["scales"]["smoke"], shorter))
+    said = lines(checkout, "run", "--scale", "smoke", TRAJECTORIES)
+    return said[-1].startswith("done: 1 job in ")
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_run_leaves_nobody_behind_and_goes_on(checkout, at_work, number):
+    process, family = at_work
+    process.send_signal(number)
+    said = process.communicate(timeout=60)[0]
     assert process.returncode == 130
     assert said.splitlines()[-1] == "interrupted: the same command goes on from here"
     assert not [one for one in family if one.is_running() and one.status() != "zombie"]
-    checkout.configure(
-        lambda config: _merge(
-            config["scales"]["smoke"], {"demonstrations": {"constrained_rl": {"epochs": 2}}}
-        )
-    )
-    assert lines(checkout, "run", "--scale", "smoke", target)[-1].startswith("done: 1 job in ")
+    assert goes_on(checkout)
+
+
+def test_who_kills_the_program_ends_its_run(checkout, at_work):
+    process, family = at_work
+    process.kill()
+    _, alive = psutil.wait_procs(family, timeout=20)
+    assert [one for one in alive if one.status() != "zombie"] == []
+    assert goes_on(checkout)
 
 
 def test_clean_removes_an_experiments_own_files_and_what_others_share_stays(editable):

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from icl_core import kernels
-from icl_core.runs import begin_run, start_of
+from icl_core.runs import begin_run, end_with_program, mark_of
 from workflow.lib.configuration import Configuration, resolve
 from workflow.lib.places import check_own_files, check_places
 from workflow.lib.plan import Plan
@@ -74,6 +74,7 @@ class _Wildcards:
 def sign_run() -> None:
     """A real run begins: what jobs of earlier ones still write does not count any more."""
     begin_run(Path(".snakemake/run"))
+    end_with_program()
 
 
 def lift_rate_limit(workflow: Any) -> None:
@@ -110,7 +111,7 @@ def clear_stale_locks(state: Path) -> bool:
     signatures = state / "instances"
     signatures.mkdir(parents=True, exist_ok=True)
     others = [path for path in signatures.iterdir() if not _gone(path)]
-    mine = signatures / _signature(os.getpid())
+    mine = signatures / mark_of(os.getpid())
     mine.touch()
     atexit.register(mine.unlink, missing_ok=True)
     locks = state / "locks"
@@ -120,17 +121,12 @@ def clear_stale_locks(state: Path) -> bool:
     return stale
 
 
-def _signature(pid: int) -> str:
-    # Its start distinguishes a process from a later one with the same number.
-    return f"{socket.gethostname()} {pid} {start_of(pid)}"
-
-
 def _gone(path: Path) -> bool:
     """Whether the signature's process has ended; if so, remove the signature."""
     host, number, _ = path.name.rsplit(" ", 2)
     if host != socket.gethostname():
         return False
-    if _signature(int(number)) == path.name:
+    if mark_of(int(number)) == path.name:
         return False
     path.unlink(missing_ok=True)
     return True

@@ -18,6 +18,7 @@ from pathlib import Path
 
 import psutil
 
+from icl_core.runs import PROGRAM, mark_of
 from icl_core.tables import counted
 from workflow.lib.places import check_places
 from workflow.program import forecast
@@ -55,7 +56,7 @@ def main(given: argparse.Namespace) -> int:
             command,
             stdout=said,
             stderr=said,
-            env={**os.environ, LIST: str(plan)},
+            env={**os.environ, LIST: str(plan), PROGRAM: mark_of(os.getpid())},
             start_new_session=True,
         ) as process,
     ):
