@@ -144,8 +144,9 @@ def test_functions_are_short_and_take_few_arguments():
 
 
 def test_modules_are_few_and_short():
-    # 175 after the reshaping; the program `icl` came later, a module for each command.
-    assert len(MODULES) + len(RULE_FILES) <= 190
+    # 175 after the reshaping; the program `icl` came later, a module for each command; then runs
+    # that diverge, and a file for Table 2c.
+    assert len(MODULES) + len(RULE_FILES) <= 192
     assert [path for path in MODULES if len(path.read_text().splitlines()) > 300] == []
 
 
