@@ -57,7 +57,7 @@ StateSaveLocation={folder}/state
 SlurmctldPidFile={folder}/slurmctld.pid
 SlurmdSpoolDir={folder}/spool-%n
 SlurmdPidFile={folder}/slurmd-%n.pid
-NodeName=DEFAULT NodeAddr=127.0.0.1 CPUs=2 RealMemory=8000
+NodeName=DEFAULT CPUs=2 RealMemory=8000
 {nodes}
 PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP
 """
@@ -67,20 +67,17 @@ def main(targets: list[str]) -> None:
     """Run locally, run on the cluster, compare."""
     refuse_wrong_machines()
     folder = Path(tempfile.mkdtemp(prefix="icl-cluster-"))
+    folder.chmod(0o711)  # munged wants everybody to reach its socket
     install(folder / "plugins")
     say(f"all that is said: {folder}")
     local, remote = (checkout(folder / name) for name in ("local", "remote"))
     with contextlib.chdir(local.path):
         command = Wanted("smoke", targets).for_snakemake()
     files = command[command.index("--") + 1 :]
-    began = time.monotonic()
-    local.run(*files)
-    say(f"the local run has ended after {time.monotonic() - began:.0f} s")
     with contextlib.ExitStack() as stack:
         cluster = Cluster(folder, stack)
-        began = time.monotonic()
-        cluster.run(remote, files)
-        say(f"the run on the cluster has ended after {time.monotonic() - began:.0f} s")
+        timed("the local run", local.run, *files)
+        timed("the run on the cluster", cluster.run, remote, files)
         say(cluster.counts())
     say(compare(local.path / "results/smoke", remote.path / "results/smoke"))
     shutil.rmtree(folder)
@@ -114,6 +111,12 @@ def skip(reason: str) -> None:
 
 def say(text: str) -> None:
     print(text, flush=True)
+
+
+def timed(what: str, function, *arguments) -> None:
+    began = time.monotonic()
+    function(*arguments)
+    say(f"{what} has ended well after {time.monotonic() - began:.0f} s")
 
 
 def works(command: list[str]) -> bool:
@@ -161,7 +164,9 @@ class Cluster:
 
     def _write_configuration(self) -> None:
         host = socket.gethostname().partition(".")[0]
-        nodes = "\n".join(f"NodeName={name} Port={port}" for name, port in PORTS.items())
+        nodes = "\n".join(
+            f"NodeName={name} NodeAddr=127.0.0.1 Port={port}" for name, port in PORTS.items()
+        )
         CONFIGURATION.parent.mkdir(exist_ok=True)
         CONFIGURATION.write_text(SLURM.format(host=host, folder=self.folder, nodes=nodes))
         self.stack.callback(CONFIGURATION.unlink)

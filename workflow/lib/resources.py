@@ -15,10 +15,10 @@ from workflow.program.forecast import Costs, cost_of, read_costs
 
 # Megabytes at most, of any job of a rule: five seeds, the paper's sizes.
 MEASURED = {
-    "simulate_recordings": 300,
-    "read_recordings": 300,
-    "make_scene": 300,
-    "replay_recordings": 300,
+    "simulate_recordings": 464,
+    "read_recordings": 311,
+    "make_scene": 319,
+    "replay_recordings": 205,
     "import_demonstrations": 300,
     "expert": 355,
     "learn": 430,
@@ -36,6 +36,7 @@ MEASURED = {
     "animation": 687,
     "report_page": 300,
 }
+AROUND = 400  # megabytes of the two processes of Snakemake that stand around a job on a cluster
 SHORTEST = 10  # minutes
 NAMES = ("environment", "experiment", "method", "figure", "table")  # wildcards that tell jobs apart
 
@@ -49,7 +50,7 @@ class Requests:
 
     def memory(self, wildcards: Any, rulename: str, attempt: int) -> int:
         """In megabytes."""
-        return 2 * MEASURED[rulename] * attempt
+        return (2 * MEASURED[rulename] + AROUND) * attempt
 
     def runtime(self, wildcards: Any, rulename: str, attempt: int) -> int:
         """In minutes."""
