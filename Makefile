@@ -14,7 +14,7 @@ HASHED := --no-deps --require-hashes -r
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo paper verify publish test same-bits coverage docs bench lock
+.PHONY: help demo paper verify publish test same-bits cluster-test coverage docs bench lock
 
 help: ## Say what there is
 	@echo "make demo            every table and figure at scale quick, in 4 to 10 minutes on two cores"
@@ -23,6 +23,7 @@ help: ## Say what there is
 	@echo "make publish         what has been run so far at the paper's scale into docs/results/"
 	@echo "make test            format, lint, types, unit, workflow and smoke tests"
 	@echo "make same-bits       that emulated processors give the same bits (needs qemu-user, 3 minutes)"
+	@echo "make cluster-test    a run on Slurm with two nodes, one of which dies (as root on Debian, 5 minutes)"
 	@echo "make coverage        which lines the unit tests run"
 	@echo "make docs            docs/settings.md and the editors' schema, from the declarations"
 	@echo "make bench           how fast the learner is, as ratios"
@@ -55,6 +56,9 @@ test: $(READY)
 
 same-bits: $(READY)
 	$(VENV)/bin/python -m tests.same_bits compare
+
+cluster-test: $(READY)
+	$(VENV)/bin/python -m tests.cluster.run $(TARGETS)
 
 coverage: $(READY)
 	OMP_NUM_THREADS=1 $(VENV)/bin/python -m pytest -n 2 --cov=icl_core --cov=workflow --cov-report=term:skip-covered --ignore=tests/workflow

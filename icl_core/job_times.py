@@ -15,11 +15,12 @@ from icl_core.seals import BLANK, sealed
 
 
 class Record(NamedTuple):
-    """What a job took, in seconds, and what it had to say in the end."""
+    """What a job took, in seconds and megabytes, and what it had to say in the end."""
 
     cpu: float
     wall: float
     numbers: str
+    memory: float = 0.0  # at its peak; 0 in records of earlier versions
 
 
 def read_time(path: Path) -> Record:
@@ -27,7 +28,8 @@ def read_time(path: Path) -> Record:
     content = read_content(path)
     row = next(csv.DictReader(content.decode().splitlines(), delimiter="\t", quotechar="'"))
     check_place(path, {ARTIFACT: json.loads(row.get(ARTIFACT) or "null")})
-    return Record(float(row["cpu_time"]), float(row["s"]), row.get("numbers", ""))
+    memory = float(row.get("max_rss") or 0)
+    return Record(float(row["cpu_time"]), float(row["s"]), row.get("numbers", ""), memory)
 
 
 def write_time(path: str | os.PathLike, record: Record) -> None:
@@ -35,6 +37,7 @@ def write_time(path: str | os.PathLike, record: Record) -> None:
     columns = {
         "s": f"{record.wall:.2f}",
         "cpu_time": f"{record.cpu:.2f}",
+        "max_rss": f"{record.memory:.0f}",
         "numbers": record.numbers,
         ARTIFACT: json.dumps(identity(path)),
         SEAL: BLANK,

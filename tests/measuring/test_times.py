@@ -69,4 +69,4 @@ def test_a_record_of_snakemake_is_read_as_one_of_ours(tmp_path):
     ours.write_text("s\tcpu_time\tnumbers\n4.0\t3.5\tNAD 1.2\n")
     theirs.write_text("s\th:m:s\tmax_rss\tcpu_time\n4.0\t0:00:04\t99.1\t3.5\n")
     assert read_time(ours) == Record(3.5, 4.0, "NAD 1.2")
-    assert read_time(theirs) == Record(3.5, 4.0, "")
+    assert read_time(theirs) == Record(3.5, 4.0, "", memory=99.1)

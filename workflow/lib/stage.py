@@ -170,7 +170,8 @@ def _record_time(stage: Stage) -> None:
     usages = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     cpu = sum(usage.ru_utime + usage.ru_stime for usage in usages)
     numbers = [f"{name} {float(number):.3g}" for name, number in stage.numbers.items()]
-    record = Record(cpu, time.monotonic() - STARTED, ", ".join(numbers))
+    peak = max(usage.ru_maxrss for usage in usages) / (1e6 if sys.platform == "darwin" else 1e3)
+    record = Record(cpu, time.monotonic() - STARTED, ", ".join(numbers), peak)
     write_time(stage.output.time, record)
 
 

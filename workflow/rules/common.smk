@@ -8,6 +8,7 @@ from pathlib import Path
 from icl_core.errors import InputError
 from workflow.lib.begin import LOADED, begin, job_environment, lift_rate_limit, one_of, sign_run
 from workflow.lib.iterations import Iterations
+from workflow.lib.resources import Requests
 from workflow.program.jobs import write_jobs
 
 ROOT = Path(workflow.basedir)
@@ -21,4 +22,5 @@ except InputError as error:
 
 os.environ.update(job_environment(ROOT, PLAN.config.same_bits))
 ITERATIONS = Iterations(PLAN)
+REQUESTS = Requests(PLAN.config.scale)
 ENV = "../envs/locked.yaml"

@@ -12,6 +12,9 @@ rule simulate_recordings:
     conda:
         ENV
     threads: 1
+    resources:
+        mem_mb=REQUESTS.memory,
+        runtime=REQUESTS.runtime,
     params:
         settings=PLAN.recording_settings("simulation"),
         code=PLAN.code("simulate_recordings.py", "simulation"),
@@ -33,6 +36,9 @@ rule read_recordings:
     conda:
         ENV
     threads: 1
+    resources:
+        mem_mb=REQUESTS.memory,
+        runtime=REQUESTS.runtime,
     params:
         settings=PLAN.recording_settings("folder", "numbers", "motion_tolerance"),
         code=PLAN.code("read_recordings.py", "reader"),
@@ -55,6 +61,9 @@ rule make_scene:
     conda:
         ENV
     threads: 1
+    resources:
+        mem_mb=REQUESTS.memory,
+        runtime=REQUESTS.runtime,
     params:
         settings=PLAN.recording_settings("folder", "scene"),
         code=PLAN.code("make_scene.py", "scene", "reader"),
@@ -75,6 +84,9 @@ rule replay_recordings:
     conda:
         ENV
     threads: 1
+    resources:
+        mem_mb=REQUESTS.memory,
+        runtime=REQUESTS.runtime,
     params:
         settings=PLAN.given("demonstrations.trajectories", "demonstrations.seed"),
         code=PLAN.code("replay_recordings.py", "replay"),
@@ -95,6 +107,9 @@ rule expert:
     conda:
         ENV
     threads: 1
+    resources:
+        mem_mb=REQUESTS.memory,
+        runtime=REQUESTS.runtime,
     params:
         settings=PLAN.given(
             "demonstrations.trajectories", "demonstrations.seed", "demonstrations.constrained_rl"
@@ -118,6 +133,9 @@ rule import_demonstrations:
     conda:
         ENV
     threads: 1
+    resources:
+        mem_mb=REQUESTS.memory,
+        runtime=REQUESTS.runtime,
     params:
         settings=PLAN.given("demonstrations.tolerance"),
         code=PLAN.code("import_demonstrations.py"),

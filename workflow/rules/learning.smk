@@ -19,6 +19,9 @@ rule learn:
     conda:
         ENV
     threads: 1
+    resources:
+        mem_mb=REQUESTS.memory,
+        runtime=REQUESTS.runtime,
     params:
         settings=PLAN.given("learning.{method}", "learning.threshold"),
         code=PLAN.code("learn.py", "method"),
@@ -36,6 +39,9 @@ rule true_fit:
     conda:
         ENV
     threads: 1
+    resources:
+        mem_mb=REQUESTS.memory,
+        runtime=REQUESTS.runtime,
     params:
         settings=PLAN.fit,
         code=PLAN.code("true_fit.py"),

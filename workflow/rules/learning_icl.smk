@@ -16,6 +16,9 @@ rule icl_density:
     conda:
         ENV
     threads: 1
+    resources:
+        mem_mb=REQUESTS.memory,
+        runtime=REQUESTS.runtime,
     params:
         settings=PLAN.given("learning.icl.density"),
         code=PLAN.code("icl_density.py"),
@@ -34,6 +37,9 @@ rule icl_initial_constraint:
     conda:
         ENV
     threads: 1
+    resources:
+        mem_mb=REQUESTS.memory,
+        runtime=REQUESTS.runtime,
     params:
         settings=PLAN.given("learning.icl.constraint"),
         code=PLAN.code("icl_initial_constraint.py"),
@@ -58,6 +64,9 @@ rule icl_policy:
     conda:
         ENV
     threads: 1
+    resources:
+        mem_mb=REQUESTS.memory,
+        runtime=REQUESTS.runtime,
     params:
         settings=PLAN.given(
             "learning.icl.constrained_rl",
@@ -89,6 +98,9 @@ rule icl_adjust:
     conda:
         ENV
     threads: 1
+    resources:
+        mem_mb=REQUESTS.memory,
+        runtime=REQUESTS.runtime,
     params:
         settings=PLAN.given(
             "learning.icl.adjustment",
@@ -116,6 +128,9 @@ rule icl_select:
     conda:
         ENV
     threads: 1
+    resources:
+        mem_mb=REQUESTS.memory,
+        runtime=REQUESTS.runtime,
     params:
         settings=PLAN.given(
             "learning.icl.constrained_rl",

@@ -18,6 +18,9 @@ rule metrics:
     conda:
         ENV
     threads: 1
+    resources:
+        mem_mb=REQUESTS.memory,
+        runtime=REQUESTS.runtime,
     params:
         settings=PLAN.given("measuring.report_episodes"),
         code=PLAN.code("metrics.py"),
@@ -36,6 +39,9 @@ rule collect_metrics:
     conda:
         ENV
     threads: 1
+    resources:
+        mem_mb=REQUESTS.memory,
+        runtime=REQUESTS.runtime,
     params:
         settings={},
         code=PLAN.code_of("collect_metrics.py"),
@@ -59,6 +65,9 @@ rule claims:
     conda:
         ENV
     threads: 1
+    resources:
+        mem_mb=REQUESTS.memory,
+        runtime=REQUESTS.runtime,
     params:
         settings=SHOWN.claim_settings,
         code=SHOWN.claims_code,

@@ -14,6 +14,9 @@ rule figure:
     conda:
         ENV
     threads: 1
+    resources:
+        mem_mb=REQUESTS.memory,
+        runtime=REQUESTS.runtime,
     params:
         settings=SHOWN.settings,
         code=SHOWN.code,
@@ -34,6 +37,9 @@ rule table:
     conda:
         ENV
     threads: 1
+    resources:
+        mem_mb=REQUESTS.memory,
+        runtime=REQUESTS.runtime,
     params:
         settings=SHOWN.settings,
         code=SHOWN.code,
@@ -54,6 +60,9 @@ rule animation:
     conda:
         ENV
     threads: 1
+    resources:
+        mem_mb=REQUESTS.memory,
+        runtime=REQUESTS.runtime,
     params:
         settings=SHOWN.film_settings,
         code=PLAN.code_of("animation.py", *PLAN.worlds_code(SHOWN.film)),
@@ -85,6 +94,9 @@ rule report_page:
     conda:
         ENV
     threads: 1
+    resources:
+        mem_mb=REQUESTS.memory,
+        runtime=REQUESTS.runtime,
     params:
         settings=SHOWN.page_settings,
         code=PLAN.code_of("report_page.py"),
