@@ -1,5 +1,6 @@
 """All kinds of cases, by name."""
 
-from tests.campaign import configurations
+from tests.campaign import configurations, demonstrations
 
-ALL = {kind.name: kind for module in (configurations,) for kind in module.KINDS}
+MODULES = (configurations, demonstrations)
+ALL = {kind.name: kind for module in MODULES for kind in module.KINDS}

@@ -1,4 +1,4 @@
-"""All settings that are declared, where a configuration may say them, and values that it may not."""
+"""All declared settings, where a configuration may say them, and values that it may not."""
 
 from __future__ import annotations
 
