@@ -61,6 +61,8 @@ def attempt(kind: Kind, seed: int, number: int, finished: Checkout | None) -> Se
                 return kind.draw(rng, Place(Path(folder).resolve(), finished))
         except NoEndError:
             return Seen(BAD, f"no end after {PATIENCE:g} s")
+        except Exception as error:  # the others shall go on
+            return Seen(BAD, f"the case itself failed: {type(error).__name__}: {error}")
 
 
 @contextmanager

@@ -1,6 +1,6 @@
 """All kinds of cases, by name."""
 
-from tests.campaign import configurations, demonstrations
+from tests.campaign import artifacts, configurations, demonstrations, recordings
 
-MODULES = (configurations, demonstrations)
+MODULES = (configurations, demonstrations, recordings, artifacts)
 ALL = {kind.name: kind for module in MODULES for kind in module.KINDS}
