@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 INTERVAL = 5.0  # seconds between two lines
@@ -47,9 +48,10 @@ class Progress:
         """One line to stderr and to the log."""
         print(line, file=sys.stderr, flush=True)
         if self._log_path:
-            self._log_path.parent.mkdir(parents=True, exist_ok=True)
-            with self._log_path.open("a") as log:
-                log.write(line + "\n")
+            with suppress(OSError):  # a line of a log is not worth a job: the disk may be full
+                self._log_path.parent.mkdir(parents=True, exist_ok=True)
+                with self._log_path.open("a") as log:
+                    log.write(line + "\n")
 
     def _line(self, epoch: int, elapsed: float, numbers: dict[str, float]) -> str:
         shown = "".join(f"  {name} {float(number):.3g}" for name, number in numbers.items())

@@ -60,15 +60,20 @@ def _check_amount(file: DemonstrationsFile, world: World) -> None:
     A small file may hold a lot of the same: it must not be read to know that.
     """
     summary = file.arrow(pq.read_metadata, file.path)
+    counts = file.arrow(_counts, summary)
     sizes = {"state": world.observation_size, "action": world.action_size}
-    counts = dict.fromkeys(sizes, 0)
+    rows = [-(-counts.get(name, 0) // size) for name, size in sizes.items()]
+    file.check_steps(max(summary.num_rows, *rows))
+
+
+def _counts(summary: pq.FileMetaData) -> dict[str, int]:
+    """How many numbers each column holds."""
+    counts: dict[str, int] = {}
     for group in map(summary.row_group, range(summary.num_row_groups)):
         for column in map(group.column, range(group.num_columns)):
             name = column.path_in_schema.partition(".")[0]
-            if name in sizes:
-                counts[name] += column.num_values
-    rows = [-(-count // sizes[name]) for name, count in counts.items()]
-    file.check_steps(max(summary.num_rows, *rows))
+            counts[name] = counts.get(name, 0) + column.num_values
+    return counts
 
 
 def _check_sizes(file: DemonstrationsFile, world: World, found: Trajectories) -> None:

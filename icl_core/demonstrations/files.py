@@ -125,11 +125,12 @@ class DemonstrationsFile:
         if identity(self.path):
             read_provenance(self.path)  # one of our own is sealed, and lies where it belongs
         schema = self.arrow(pq.read_schema, self.path)
-        missing = [name for name in SCHEMA.names if schema.names.count(name) != 1]
+        names = self.arrow(lambda: schema.names)
+        missing = [name for name in SCHEMA.names if names.count(name) != 1]
         if missing:
             raise self.fault(
                 f"each of the columns {', '.join(SCHEMA.names)} once",
-                f"{', '.join(schema.names) or 'none'}",
+                f"{', '.join(names) or 'none'}",
                 f"add or rename {', '.join(missing)}",
             )
         for name in SCHEMA.names:
@@ -206,7 +207,7 @@ class DemonstrationsFile:
         """What one of Arrow's functions reads of the file."""
         try:
             return read(*arguments, **options)
-        except (pa.ArrowException, OSError) as error:
+        except (pa.ArrowException, OSError, UnicodeDecodeError) as error:  # a damaged name
             reason = " ".join(str(error).split()) or type(error).__name__
             raise self.fault(
                 "a complete Parquet file", f"one that cannot be read ({reason})", remedy(self.path)

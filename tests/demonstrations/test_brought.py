@@ -278,6 +278,20 @@ def test_who_must_not_wait_has_the_first_trajectories_compared(path, monkeypatch
 # --- How much
 
 
+@pytest.mark.parametrize("place", range(2))
+def test_a_column_whose_damaged_name_is_no_text_is_told(path, place):
+    """A name stands at several places of a Parquet file; a flipped bit can end its UTF-8."""
+    world, episodes = an_episode("gridworld-a")
+    write_demonstrations(path, episodes, world, {})
+    parts = path.read_bytes().split(b"reward")
+    assert len(parts) > place + 1
+    head, tail = b"reward".join(parts[: place + 1]), b"reward".join(parts[place + 1 :])
+    path.write_bytes(head + b"rew\xe9rd" + tail)
+    with pytest.raises(InputError, match=r"mine.parquet: expected ") as error:
+        read_brought(path, world, 1.0)
+    assert "\n" not in str(error.value)
+
+
 def test_too_many_rows_are_refused_unread(path, monkeypatch):
     world = small_world("gridworld-a")
     monkeypatch.setattr(brought, "MOST_STEPS", 4000)

@@ -1,12 +1,17 @@
 """Jobs that can be killed: what is saved when, and what is taken up again."""
 
+import errno
+import os
+
 import numpy as np
 
+from icl_core import disk
 from icl_core.learning.engine import training
 from icl_core.learning.engine.divergence import Part
 from icl_core.learning.engine.optimisers import Adam
 from icl_core.learning.engine.training import ADJUSTMENT_SCHEMA, Job, Store, log_table
-from tests.learning.tiny import Heard
+from icl_core.progress import Progress
+from tests.learning.tiny import Heard, Listening
 
 
 def test_a_state_of_another_job_or_a_broken_one_is_not_taken_up(tmp_path):
@@ -26,6 +31,30 @@ def test_states_are_saved_now_and_then_only(tmp_path, monkeypatch):
     for clock[0] in (1.0, 59.0, 61.0, 100.0, 122.0):
         store.save_if_due(lambda: saved.append(clock[0]) or {})
     assert saved == [61.0, 122.0]
+
+
+def test_a_state_that_cannot_be_saved_is_said_once_and_the_job_goes_on(tmp_path, monkeypatch):
+    """A full disk: the state is optional, and the final files may need less room."""
+
+    def full(path):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    store, heard, learner = Store(tmp_path / "s.safetensors", {}, 0.0), Listening(), Counter()
+    monkeypatch.setattr(disk, "_flush", full)
+    Job(heard, store).run(learner, 3)
+    assert learner.done == 3
+    (line,) = heard.said
+    assert line.startswith(f"warning: {store.path}: ") and "No space left on device" in line
+    assert list(tmp_path.iterdir()) == []  # nothing half written
+    monkeypatch.undo()
+    Job(heard, store).run(learner, 4)
+    assert Store(store.path, {}).load()["done"] == 4  # once there is room, it is saved again
+
+
+def test_what_a_full_disk_keeps_from_the_log_ends_no_job(tmp_path, capsys):
+    (tmp_path / "log").mkdir()  # cannot be written to
+    Progress(tmp_path / "log", "x", 1).say("a word")
+    assert capsys.readouterr().err == "a word\n"
 
 
 class Counter:

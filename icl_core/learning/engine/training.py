@@ -91,7 +91,7 @@ class Store:
     def __init__(self, path: str | os.PathLike, provenance: Mapping, seconds: float = 60.0):
         self.path, self.seconds = Path(path), seconds
         self.provenance = json.loads(json.dumps(provenance))
-        self._last = time.monotonic()
+        self._last, self._warned = time.monotonic(), False
         self._parts: list[Store] = []
 
     def load(self) -> Tensors | None:
@@ -103,11 +103,25 @@ class Store:
         except InputError:
             return None
 
-    def save_if_due(self, state: Callable[[], Tensors]) -> None:
-        """Save the state if the last saving is long enough ago."""
-        if time.monotonic() - self._last >= self.seconds:
+    def save_if_due(
+        self, state: Callable[[], Tensors], say: Callable[[str], object] = lambda line: None
+    ) -> None:
+        """Save the state if the last saving is long enough ago.
+
+        Where that fails (a full disk) it is said once: training needs no saved state.
+        """
+        if time.monotonic() - self._last < self.seconds:
+            return
+        try:
             write_tensors(self.path, state(), self.provenance)
-            self._last = time.monotonic()
+        except OSError as error:
+            if not self._warned:
+                say(
+                    f"warning: {self.path}: expected to save the state of this job, found "
+                    f"{error.strerror or error}; it goes on, and if killed begins anew; make room"
+                )
+            self._warned = True
+        self._last = time.monotonic()
 
     def part(self, name: str) -> Store:
         """The state of one training among several of the job, in a file of its own."""
@@ -188,7 +202,9 @@ class Job:
             numbers = {name: values[failed == 0].mean() for name, values in row.items()}
             self.progress(learner.done, **numbers)
             if self.store:
-                self.store.save_if_due(lambda: learner.tensors() | {FAILED: failed})
+                self.store.save_if_due(
+                    lambda: learner.tensors() | {FAILED: failed}, self.progress.say
+                )
         return failed
 
     def _stop_diverged(self, learner: Learner, failed: np.ndarray) -> None:

@@ -1,0 +1,6 @@
+"""All kinds of cases, by name."""
+
+from tests.campaign import artifacts, configurations, demonstrations, recordings
+
+MODULES = (configurations, demonstrations, recordings, artifacts)
+ALL = {kind.name: kind for module in MODULES for kind in module.KINDS}
