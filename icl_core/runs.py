@@ -20,7 +20,7 @@ from icl_core.errors import InputError
 RUN, FILE = "ICL_RUN", "ICL_RUN_FILE"  # variables of a job's environment
 PROGRAM = "ICL_PROGRAM"  # of a run's, where `icl` started it
 LOOK = 0.5  # seconds between two looks at a process
-PATIENCE = 5.0  # seconds that jobs have to end
+PATIENCE = 1.5  # seconds that jobs have to end
 
 
 def start_of(pid: int) -> str | None:
