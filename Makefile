@@ -3,6 +3,7 @@
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 CORES ?= $(shell $(PYTHON) -c "import os; print(os.cpu_count())")
 SCALE ?= paper
+SEED ?= 1
 VENV := .venv
 READY := $(VENV)/.installed
 PIP := $(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --no-compile
@@ -14,7 +15,7 @@ HASHED := --no-deps --require-hashes -r
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo paper verify publish test same-bits cluster-test coverage docs bench lock
+.PHONY: help demo paper verify publish test same-bits cluster-test campaign coverage docs bench lock
 
 help: ## Say what there is
 	@echo "make demo            every table and figure at scale quick, in 4 to 10 minutes on two cores"
@@ -24,6 +25,7 @@ help: ## Say what there is
 	@echo "make test            format, lint, types, unit, workflow and smoke tests"
 	@echo "make same-bits       that emulated processors give the same bits (needs qemu-user, 3 minutes)"
 	@echo "make cluster-test    a run on Slurm with two nodes, one of which dies (as root on Debian, 5 minutes)"
+	@echo "make campaign SEED=1 thousands of random faults, kills and damages; none may go unnoticed"
 	@echo "make coverage        which lines the unit tests run"
 	@echo "make docs            docs/settings.md and the editors' schema, from the declarations"
 	@echo "make bench           how fast the learner is, as ratios"
@@ -56,6 +58,9 @@ test: $(READY)
 
 same-bits: $(READY)
 	$(VENV)/bin/python -m tests.same_bits compare
+
+campaign: $(READY)
+	$(VENV)/bin/python -m tests.campaign --seed $(SEED) --cores $(CORES)
 
 cluster-test: $(READY)
 	$(VENV)/bin/python -m tests.cluster.run $(TARGETS)
