@@ -14,7 +14,7 @@ from typing import Any
 from workflow.program.forecast import Costs, cost_of, read_costs
 
 # Megabytes at most, of any job of a rule. Measured at the paper's sizes, five seeds: experts,
-# density, adjustment, recordings, baselines. Measured in a smoke run: policies, selection, metrics, figures.
+# density, adjustment, recordings, baselines. In a smoke run: policies, selection, metrics, figures.
 # The others are guesses above the 212 of a smoke run: set them anew from `max_rss` in benchmarks/.
 MEASURED = {
     "simulate_recordings": 464,
