@@ -106,11 +106,12 @@ def no_such_name(rng: np.random.Generator, config: dict) -> str:
     experiment, variant = (choose(rng, [*config[key]]) for key in ("experiments", "variants"))
     name = choose(rng, ["nobody", "icl2", "gridworld-z", "Ant", "", "../x", 5, None, ["icl"]])
     methods = choose(rng, discovery.names(discovery.METHODS))
+    alone = "icl" if isinstance(name, list) else name  # a list of it would be right
     keys, value = choose(
         rng,
         [
             (("experiments", experiment, "environment"), name),
-            (("experiments", experiment, "methods"), choose(rng, [[methods, name], [name], name])),
+            (("experiments", experiment, "methods"), choose(rng, [[methods, name], [name], alone])),
             (("experiments", experiment, "demonstrations_of"), name or "nobody"),
             (("variants", variant, "of"), [name]),
             (("variants", variant, "methods"), [name]),

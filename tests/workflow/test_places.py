@@ -105,7 +105,7 @@ def test_what_is_no_file_is_called_by_its_name():
 # ------------------------------------------------------------------ where results go
 
 
-@pytest.mark.parametrize("name", ["results", ".snakemake"])
+@pytest.mark.parametrize("name", ["results", "results/smoke", ".snakemake"])
 def test_a_file_in_the_folders_place_is_refused(name):
     Path(name).touch()
     assert refused() == f"{name}: expected a folder to write to, found a file; move it away"

@@ -17,7 +17,7 @@ SHOWN = {".html", ".md", ".csv", ".svg", ".pdf", ".png", ".gif"}  # of figures, 
 
 def check_places(scale: str) -> None:
     """Raise an InputError where nothing can be written, or a folder stands in a file's place."""
-    for folder in (RESULTS, STATE):
+    for folder in (RESULTS, RESULTS / scale, STATE):
         _check_writable(folder)
     suffixes = SHOWN | {Path(pattern).suffix for pattern in layout.PATTERNS.values()} - {""}
     for above, folders, _ in os.walk(RESULTS / scale):
@@ -57,7 +57,7 @@ def _check_writable(folder: Path) -> None:
     found = found_at(folder)
     if found not in ("a folder", "no such file"):
         raise InputError(f"{folder}: expected a folder to write to, found {found}; move it away")
-    place = folder if found == "a folder" else folder.absolute().parent
+    place = next(one for one in (folder, *folder.absolute().parents) if one.is_dir())
     if not os.access(place, os.W_OK | os.X_OK):
         raise InputError(
             f"{folder}: expected a folder to write to, found that nothing may be written in "
