@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,6 +17,7 @@ from tests.campaign import real_runs as runs
 from tests.campaign.cases import LOST, RIGHT, SKIPPED, WRONG, Kind, Place, Seen, choose, sentence
 
 TARGET = "results/smoke/demonstrations/gridworld-a/trajectories.parquet"
+ROOT = Path(__file__).parents[2]
 OPTIONS = {"read-only": "ro", "full": "size=200k"}
 
 
@@ -82,8 +84,8 @@ def clock(rng: np.random.Generator, place: Place) -> Seen:
     if library is None:
         return Seen(SKIPPED, "no faketime at hand to step the clock with")
     code = f"from icl_core.runs import mark_of; print(mark_of({os.getpid()}))"
-    command = [library, "-f", f"{step:+d}s", "python3", "-c", code]
-    done = subprocess.run(command, capture_output=True, text=True)
+    command = [library, "-f", f"{step:+d}s", sys.executable, "-c", code]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     same = done.stdout.strip() == before
     return Seen(RIGHT if same else LOST, f"a clock that steps by {step} s: {done.stdout!r}")
 
