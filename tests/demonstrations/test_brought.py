@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from icl_core.demonstrations import brought
@@ -81,7 +81,12 @@ def test_slips_pass(path, slip, over_all, seed):
 @ANY
 def test_recorded_drives_pass(path, seed):
     rng = np.random.default_rng(seed)
-    world = make_highd(path.with_name("scene.parquet"), random_recording(rng, 12, both=False))
+    recording = random_recording(rng, 12, both=False)
+    try:
+        world = make_highd(path.with_name("scene.parquet"), recording)
+    except InputError as error:  # a drawn recording may hold nobody who drives through
+        assume("expected a vehicle of direction" not in str(error))
+        raise
     brought_back(path, world, replay_highd(world, 0, rng))
 
 

@@ -107,6 +107,7 @@ def test_what_is_no_file_is_called_by_its_name():
 
 @pytest.mark.parametrize("name", ["results", "results/smoke", ".snakemake"])
 def test_a_file_in_the_folders_place_is_refused(name):
+    Path(name).parent.mkdir(exist_ok=True)
     Path(name).touch()
     assert refused() == f"{name}: expected a folder to write to, found a file; move it away"
 

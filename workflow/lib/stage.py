@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import dis
+import errno
 import importlib
 import resource
 import sys
 import time
 import traceback
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 from icl_core.artifacts import make_provenance
 from icl_core.discovery import recordings_module
@@ -26,6 +28,7 @@ from icl_core.settings import build, reach
 
 T = TypeVar("T")
 STARTED = time.monotonic()
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)  # what the user, not we, can mend
 
 
 class _NoPandasForArrow:
@@ -138,17 +141,29 @@ def run(main: Callable[[Stage], None]) -> None:
     stage = Stage(job)
     try:
         main(stage)
+        _record_modules(job)
+        _record_time(stage)
     except InputError as error:
-        line = f"error: {error}"
-        print(line, file=sys.stderr)
-        log.write_text(f"{line}\n")
-        sys.exit(1)
-    except Exception:
+        _end(str(error), log)
+    except Exception as error:
+        if isinstance(error, OSError) and error.errno in NO_ROOM:
+            where = error.filename or log.parent
+            _end(
+                f"{where}: expected to write to the disk, found {error.strerror}; make room, and "
+                "give the same command again",
+                log,
+            )
         with log.open("a") as file:
             traceback.print_exc(file=file)
         raise
-    _record_modules(job)
-    _record_time(stage)
+
+
+def _end(text: str, log: Path) -> NoReturn:
+    """One line, on stderr and in the log, which may lie on a full disk."""
+    print(f"error: {text}", file=sys.stderr)
+    with suppress(OSError):
+        log.write_text(f"error: {text}\n")
+    sys.exit(1)
 
 
 def _record_modules(job: Any) -> None:

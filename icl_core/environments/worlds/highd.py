@@ -207,10 +207,11 @@ class HighD(World):
         expected[:, 0], expected[:, SPEED] = moved[:, X], moved[:, V]
         expected[:, 8:12] = 0  # who has arrived or failed is at the end
         moved[:, Y] = np.where(following.any(axis=1), told[:, Y], moved[:, Y])
-        # An end or a reward counts only if a little more or less of the way makes no difference.
-        places = [moved[:, X] + off for off in (0, -ROOM[0], ROOM[0])]
-        columns = moved[:, [Y, V, ACC]].T
-        outcomes = [self.outcome(self.place(ego, time, x, *columns)) for x in places]
+        # An end or a reward counts only if it is the same a little further on or to the side, and
+        # a little faster or slower.
+        here = moved[:, [X, Y, V, ACC]].T
+        offsets = [np.zeros(4), *(np.diag(ROOM[:4])[:3]), *(-np.diag(ROOM[:4])[:3])]
+        outcomes = [self.outcome(self.place(ego, time, *(here + o[:, None]))) for o in offsets]
         rewards, over = (np.stack(parts) for parts in zip(*outcomes, strict=True))
         sure = np.ptp(rewards, axis=0) <= self.reward_room
         return ExpectedSteps(
