@@ -87,8 +87,7 @@ def all_units(rng: Rng, name: str, folder: Path) -> str:
     """Positions and velocities, as somebody would convert a whole file."""
     table, by, columns = load(folder, "tracks"), factor(rng), (*PLACES[name], *VELOCITIES)
     if rng.random() < 0.5:
-        # Along the road a factor of 3 cannot be told from faster or slower traffic.
-        columns, by = (PLACES[name][0], VELOCITIES[0]), float(choose(rng, (100, 0.01, 1e3, 1e-3)))
+        columns = (PLACES[name][0], VELOCITIES[0])
     for column in columns:
         table = put(folder, "tracks", table, column, table[column].to_numpy() * by)
     return f"{', '.join(columns)} times {by:g}"

@@ -28,7 +28,7 @@ from icl_core.settings import build, reach
 
 T = TypeVar("T")
 STARTED = time.monotonic()
-NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)  # what the user, not we, can mend
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)  # what the user, not we, can repair
 
 
 class _NoPandasForArrow:

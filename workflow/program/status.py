@@ -129,8 +129,10 @@ def reason(job: Job, codes: Path) -> str:
 def changed_settings(job: Job) -> list[str]:
     """The settings that a job's files were made with and that are others now, in words."""
     made = _made_with(job.outputs)
-    if made is None:
-        return []
+    return [] if made is None else _other_settings(made, job)
+
+
+def _other_settings(made: Mapping[str, Any], job: Job) -> list[str]:
     return differences(made.get("configuration", {}), plain(job.params.get("settings", {})))
 
 
@@ -139,7 +141,7 @@ def _changes(job: Job, codes: Path) -> list[str]:
     made = _made_with(job.outputs)
     if made is None:
         return []
-    changed = changed_settings(job)
+    changed = _other_settings(made, job)
     words = [_some(changed)] if changed else []
     code = str(job.params.get("code", ""))
     if made.get("code") != code:

@@ -91,6 +91,13 @@ def teleport(folder):
     change(folder, "tracks", x=lambda x: x + 9.0 * (np.arange(len(x)) == 30))
 
 
+def x_stretched(folder):
+    """All that lies along the road, in both files; time gaps stay what they were in metres."""
+    change(folder, "tracks", **{k: times(1.6) for k in ("x", "xVelocity")})
+    speeds = ("minXVelocity", "maxXVelocity", "meanXVelocity", "traveledDistance")
+    change(folder, "tracksMeta", **{k: times(1.6) for k in speeds})
+
+
 def markings(**sides):
     return {f"{side}LaneMarkings": being(text) for side, text in sides.items()}
 
@@ -101,6 +108,11 @@ MARKINGS = "two or more growing numbers, 2 to 8 m apart"
 HIGHD = {
     "km/h": (dict(part="tracks", xVelocity=times(KMH), yVelocity=times(KMH)), MOTION),
     "feet": (dict(part="tracks", x=times(FOOT)), MOTION),
+    "one file stretched": (
+        dict(part="tracks", x=times(1.6), xVelocity=times(1.6)),
+        "'meanXVelocity': expected",
+    ),
+    "both files stretched": (x_stretched, "'thw': expected"),
     "against": (dict(part="tracks", xVelocity=times(-1)), MOTION),
     "acceleration": (dict(part="tracks", xAcceleration=being(1e10)), "at most 50 m/s2 either way"),
     "beyond numbers": (dict(part="tracks", yAcceleration=being(1e300)), "at most 3.4e+38"),

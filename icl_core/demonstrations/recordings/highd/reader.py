@@ -18,7 +18,12 @@ import pyarrow as pa
 
 from icl_core.demonstrations.recordings.csv_tables import CsvFile, arrays, table_of
 from icl_core.demonstrations.recordings.highd import format as form
-from icl_core.demonstrations.recordings.plausible import MOTION_TOLERANCE, check_motion
+from icl_core.demonstrations.recordings.plausible import (
+    MOTION_TOLERANCE,
+    SLOW,
+    UNITS,
+    check_motion,
+)
 from icl_core.demonstrations.recordings.tracks import (
     SIZE_ROOM,
     Recordings,
@@ -121,6 +126,8 @@ def _recording(
     _check_directions(meta_file, meta, spans, rows["x"])
     rate = recording["frame_rate"][0].as_py()
     check_motion(tracks_file, rows, spans.first, order, rate, motion_tolerance)
+    _check_speeds(meta_file, meta, spans, rows["vx"], motion_tolerance)
+    _check_headways(tracks_file, rows, order, motion_tolerance)
     tracks = {"recording": np.full(len(order), number), **rows}
     return {
         "tracks": table_of(tracks, TRACKS),
@@ -216,6 +223,41 @@ def _check_directions(
     if wrong.any():
         expected = f"{towards[np.argmax(wrong)]}, the way in which the vehicle moves"
         file.check(~wrong, "drivingDirection", expected, "correct the cell")
+
+
+def _check_speeds(
+    file: CsvFile,
+    meta: Mapping[str, np.ndarray],
+    spans: Spans,
+    vx: np.ndarray,
+    tolerance: float | None,
+) -> None:
+    """tracksMeta's mean speeds against the tracks: somebody may have converted one file alone."""
+    if tolerance is None:
+        return
+    frames = spans.last - spans.first + 1
+    track = np.searchsorted(spans.vehicle, meta["id"])
+    speed = (np.add.reduceat(np.abs(vx, dtype=np.float64), spans.first) / frames)[track]
+    wrong = np.abs(np.abs(meta["meanXVelocity"]) - speed) > tolerance * np.maximum(speed, SLOW)
+    if wrong.any():
+        expected = f"{speed[np.argmax(wrong)]:.4g}, the mean speed of the track"
+        file.check(~wrong, "meanXVelocity", expected, UNITS)
+
+
+def _check_headways(
+    file: CsvFile, rows: Mapping[str, np.ndarray], order: np.ndarray, tolerance: float | None
+) -> None:
+    """Time gaps against distances: thw is dhw over the speed, whatever bumpers dhw is between."""
+    if tolerance is None:
+        return
+    speed, dhw = np.abs(rows["vx"], dtype=np.float64), np.abs(rows["dhw"], dtype=np.float64)
+    off = np.abs(np.abs(rows["thw"]) * speed - dhw)
+    counts = (rows["preceding"] != form.NO_VEHICLE) & (speed > SLOW)
+    wrong = counts & (off > tolerance * np.maximum(dhw, SLOW))
+    if wrong.sum() > counts.sum() / 2:  # single rows may follow another frame's leader
+        k = int(np.argmax(wrong))
+        expected = f"{dhw[k] / speed[k]:.4g} s, the distance of dhw at the speed of xVelocity"
+        raise file.fault(expected, f"{rows['thw'][k]:.4g} s", UNITS, int(order[k]), "thw")
 
 
 def _markings(file: CsvFile, column: str, row: Mapping) -> list[float]:
