@@ -105,6 +105,7 @@ class World(ABC):
     name: str  # as it appears in configuration, paths and tables; by default that of the file
     title: str  # as the paper writes it
     recorded: ClassVar[bool] = False  # whether it replays recordings: `__init__` takes a `scene`
+    forward: ClassVar[bool] = False  # whether it can only begin episodes and step (`forward`)
     source: str | None = None  # of its recordings: SIMULATED or RECORDED
     drawing: ClassVar[str] = ""  # the module with its `picture(world, state)`, imported to draw
     discount: float  # gamma

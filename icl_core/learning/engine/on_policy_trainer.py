@@ -10,6 +10,7 @@ import numpy as np
 from icl_core.environments.world import World
 from icl_core.errors import InputError
 from icl_core.learning.engine.actions import actions_of
+from icl_core.learning.engine.forward_segments import ForwardEnvs
 from icl_core.learning.engine.networks import Networks
 from icl_core.learning.engine.on_policy import OnPolicyAgents
 from icl_core.learning.engine.on_policy_settings import OnPolicySettings
@@ -44,7 +45,8 @@ class OnPolicyTrainer:
             rngs, world.observation_size, actions_of(world), settings, critics
         )
         rngs = generators(seeds, purpose, "walkers")
-        self.environments = ParallelEnvs(world, rngs, settings.environments)
+        kind = ForwardEnvs if world.forward else ParallelEnvs
+        self.environments = kind(world, rngs, settings.environments)
         self.rows: list[np.ndarray] = []  # of the training log, (columns, runs) each
 
     def roll(self) -> tuple[Segment, np.ndarray, list[np.random.Generator]]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -11,6 +12,12 @@ from icl_core.environments.world import World
 from icl_core.errors import InputError
 from icl_core.learning.engine.actions import actions_of
 from icl_core.learning.engine.networks import Networks
+from icl_core.randomness import generator_state
+
+if TYPE_CHECKING:  # it needs Gymnasium
+    from icl_core.environments.forward import ForwardWorld
+
+LARGEST_SEED = 2**31  # of an environment that goes forward only: what each of them takes
 
 
 def roll_out(
@@ -27,6 +34,8 @@ def roll_out(
     (runs,) episodes of each run are wanted, the others are drawn for but not simulated, and have
     no steps: those that are played do not depend on how many there are.
     """
+    if world.forward:
+        return _roll_forward(cast("ForwardWorld", world), policies, rngs, episodes, played)
     runs, horizon, actions = policies.runs, world.horizon, actions_of(world)
     shape = (runs, episodes)
     states = np.stack([world.initial_states(rng, episodes) for rng in rngs])
@@ -34,8 +43,7 @@ def roll_out(
     seen = np.zeros((horizon, *shape, world.observation_size), np.float32)
     chosen = np.zeros((horizon, *shape, *actions.shape), actions.dtype)
     paid = np.zeros((horizon, *shape), np.float32)
-    wanted = np.full(runs, episodes) if played is None else np.asarray(played)
-    alive = np.arange(episodes) < wanted[:, None]
+    alive = _wanted(shape, played)
     moving = None if alive.all() else alive.copy()
     lengths = np.where(alive, horizon, 0)
     for t in range(horizon):
@@ -49,6 +57,77 @@ def roll_out(
         if not alive.any():
             break
     return _finished(seen, chosen, paid, lengths)
+
+
+def _wanted(shape: tuple[int, int], played: Sequence[int] | None) -> np.ndarray:
+    """(runs, episodes) bool: which are to be played."""
+    runs, episodes = shape
+    count = np.full(runs, episodes) if played is None else np.asarray(played)
+    return np.arange(episodes) < count[:, None]
+
+
+def _roll_forward(
+    world: ForwardWorld,
+    policies: Networks,
+    rngs: Sequence[np.random.Generator],
+    episodes: int,
+    played: Sequence[int] | None,
+) -> Trajectories:
+    """The same where a world goes forward only: as many episodes at a time as it has rows.
+
+    Each episode begins from a seed of its own, so it matters to none which others are played, or in
+    which row. Actions are chosen for all of them at each step, as above: to the last bit, a
+    network's output depends on how many rows it is given.
+    """
+    shape, actions = (policies.runs, episodes), actions_of(world)
+    seeds = np.array([episode_seeds(rng, episodes) for rng in rngs])
+    choosing, _ = draw_uniform(world, rngs, world.horizon, episodes)
+    seen = np.zeros((world.horizon, *shape, world.observation_size), np.float32)
+    chosen = np.zeros((world.horizon, *shape, *actions.shape), actions.dtype)
+    paid = np.zeros((world.horizon, *shape), np.float32)
+    lengths = np.zeros(shape, np.int64)
+
+    def act(t: int) -> np.ndarray:
+        chosen[t] = choose(world, policies, seen[t], choosing[t])
+        return chosen[t]
+
+    wanted = np.argwhere(_wanted(shape, played))
+    for some in np.split(wanted, range(world.rows, len(wanted), world.rows)):
+        _play_rows(world, tuple(some.T), seeds, act, (seen, paid, lengths))
+    return _finished(seen, chosen, paid, lengths)
+
+
+def _play_rows(
+    world: ForwardWorld,
+    which: tuple[np.ndarray, ...],
+    seeds: np.ndarray,
+    act: Callable[[int], np.ndarray],
+    out: tuple[np.ndarray, np.ndarray, np.ndarray],
+) -> None:
+    """Play the episodes `which` (runs, episodes), one in each row, into the arrays of all.
+
+    Rows that are left over begin and step like the others, and nobody looks at them.
+    """
+    seen, paid, lengths = out
+    n = len(which[0])
+    now = world.begin(np.resize(seeds[which], world.rows).tolist())
+    alive = np.ones(n, bool)
+    for t in range(world.horizon):
+        seen[t][which] = now[:n]
+        chosen = act(t)[which]
+        moved = world.move(np.resize(chosen, (world.rows, *chosen.shape[1:])))
+        paid[t][which] = moved.rewards[:n]
+        lengths[which] += alive
+        alive &= ~moved.ended[:n]
+        now = moved.now
+        if not alive.any():
+            break
+
+
+def episode_seeds(rng: np.random.Generator, count: int) -> list[int]:
+    """Seeds of episodes, from where a generator stands: nothing is drawn from it."""
+    words = generator_state([rng])[0].tolist()
+    return np.random.default_rng(words).integers(LARGEST_SEED, size=count).tolist()
 
 
 def draw_uniform(

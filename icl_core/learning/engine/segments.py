@@ -84,13 +84,17 @@ class ParallelEnvs:
             )
             totals[:, :, t] = self.sums
             self.sums *= ~segment.ended[:, t]
-        ended = segment.ended.reshape(len(segment.ended), -1)
+        ended = self._whole(segment).reshape(len(segment.ended), -1)
         totals = totals.reshape(3, *ended.shape)
         violating = totals[1] >= beta
         columns = np.stack([totals[0], totals[1], violating, totals[2]]) * ended
         count = ended.sum(axis=-1)
         means = np.where(count > 0, columns.sum(axis=-1) / np.maximum(count, 1), np.nan)
         return dict(zip(("return", "constraint_value", "violations", "length"), means, strict=True))
+
+    def _whole(self, segment: Segment) -> np.ndarray:
+        """Like `ended`: the ends of episodes all of whose steps were counted."""
+        return segment.ended
 
     def tensors(self) -> dict[str, np.ndarray]:
         """What a saved state must hold of them."""
