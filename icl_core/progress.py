@@ -44,6 +44,9 @@ class Progress:
         """The same as `update`: a progress can be handed on as a plain function."""
         self.update(epoch, **numbers)
 
+    def end(self) -> None:
+        """Nothing more is to come."""
+
     def say(self, line: str) -> None:
         """One line to stderr and to the log."""
         print(line, file=sys.stderr, flush=True)
@@ -58,6 +61,37 @@ class Progress:
         left = elapsed / epoch * (self.total - epoch) if epoch else float("nan")
         times = f"{_clock(elapsed)} so far, {_clock(left)} left"
         return f"{self.title}  {epoch}/{self.total}{shown}  {times}"
+
+
+class Bar(Progress):
+    """One line on stderr that changes in place, for people who wait."""
+
+    WIDTH, PAUSE = 24, 0.2  # letters of the bar; seconds between two changes
+
+    def __init__(self, title: str):
+        super().__init__(None, title, 0)
+        self.iteration = 0  # that has ended
+
+    def update(self, epoch: int, **numbers: float) -> None:
+        """Draw it anew."""
+        now = time.monotonic()
+        if now - self._last < self.PAUSE and epoch < self.total:
+            return
+        self._last = now
+        done = round(self.WIDTH * epoch / self.total) if self.total else 0
+        bar = "#" * done + "." * (self.WIDTH - done)
+        shown = "".join(f"  {name} {float(number):.3g}" for name, number in numbers.items())
+        text = f"{self.title}  iteration {self.iteration + 1}  [{bar}] {epoch}/{self.total}{shown}"
+        text += f"  {_clock(now - self._started)}"
+        print(f"\r{text[:118]:<118}", end="", file=sys.stderr, flush=True)
+
+    def end(self) -> None:
+        """Leave the last line where it is."""
+        print(file=sys.stderr, flush=True)
+
+    def say(self, line: str) -> None:
+        """One line above the bar."""
+        print(f"\r{line:<118}", file=sys.stderr, flush=True)
 
 
 class _Silent(Progress):

@@ -16,7 +16,6 @@ import numpy as np
 from gymnasium import spaces
 from gymnasium.vector import AutoresetMode, VectorEnv
 
-from icl_core.environments.inputs import Inputs
 from icl_core.environments.world import World
 from icl_core.errors import InputError
 
@@ -40,7 +39,6 @@ class Limits:
 
     horizon: int  # steps after which an episode ends
     discount: float  # gamma
-    threshold: float  # beta
     centre: np.ndarray | float = 0.0  # of observations, (observation_size,)
     spread: np.ndarray | float = 1.0  # what networks see is (observation - centre) / spread
 
@@ -49,8 +47,9 @@ class ForwardWorld(World):
     """The rows of a vector environment, from which a stack of runs takes what it needs.
 
     An observation stands for the state, which nobody knows. Real-valued actions are clipped to the
-    environment's bounds, as in every world. `uses` counts how often all rows were begun anew:
-    who comes back to them sees by it whether somebody else has used them in between.
+    environment's bounds, as in every world. What constraints see must be said (`inputs.see`).
+    `uses` counts how often all rows were begun anew: who comes back to them sees by it whether
+    somebody else has used them in between.
     """
 
     name = "an environment of your own"
@@ -58,14 +57,10 @@ class ForwardWorld(World):
     forward = True
     true_constraint = None
 
-    def __init__(self, envs: VectorEnv, inputs: Inputs, limits: Limits):
+    def __init__(self, envs: VectorEnv, limits: Limits):
         super().__init__()
         self.envs: Any = envs  # Gymnasium's own take more than their types say: a list of seeds
-        self.inputs, self.limits = inputs, limits
-        self.horizon, self.discount = limits.horizon, limits.discount
-        self.threshold, self.grid = limits.threshold, inputs.grid
-        self.input_resolution = np.array([axis.nodes[1] - axis.nodes[0] for axis in inputs.axes])
-        self.input_resolution /= 2
+        self.limits, self.horizon, self.discount = limits, limits.horizon, limits.discount
         describe_spaces(self, envs.single_observation_space, envs.single_action_space)
         self.mode = AutoresetMode(envs.metadata.get("autoreset_mode", AutoresetMode.NEXT_STEP))
         self.uses = 0
@@ -81,7 +76,7 @@ class ForwardWorld(World):
         return scaled.astype(np.float32)
 
     def constraint_inputs(self, observations: np.ndarray, actions: np.ndarray) -> np.ndarray:
-        return self.inputs(observations, actions)
+        raise InputError(f"{self.envs}: expected inputs of constraints, found none; choose some")
 
     def begin(self, seeds: Sequence[int]) -> np.ndarray:
         """Begin an episode in every row, each from a seed of its own: observations."""

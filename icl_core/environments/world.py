@@ -27,6 +27,7 @@ class Axis:
     nodes: np.ndarray  # (n,) evenly spaced, increasing, as the constraint function sees them
     unit: str = ""
     scale: float = 1.0  # units per 1 of the input, where it is seen in other units than drawn
+    origin: float = 0.0  # in these units, of the input 0
 
     @property
     def label(self) -> str:
@@ -35,7 +36,7 @@ class Axis:
     @property
     def physical(self) -> np.ndarray:
         """(n,) the nodes in `unit`."""
-        return self.nodes * self.scale
+        return self.nodes * self.scale + self.origin
 
     def nearest(self, values: np.ndarray) -> np.ndarray:
         """Index of the nearest node, or -1 where a value lies outside the grid."""

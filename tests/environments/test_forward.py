@@ -7,7 +7,7 @@ from gymnasium import spaces
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
 from icl_core.environments.forward import ForwardWorld, Limits
-from icl_core.environments.inputs import Inputs
+from icl_core.environments.inputs import Inputs, see
 from icl_core.environments.world import Axis, EvaluationGrid
 from icl_core.errors import InputError
 
@@ -47,7 +47,9 @@ def forward(mode=AutoresetMode.SAME_STEP, rows=4, make=Counting, size=2):
     grid = EvaluationGrid((Axis("step", np.linspace(0, 5, 6)),))
     weights = np.eye(1, size + 1, 1, dtype=np.float32)
     inputs = Inputs(grid, size, 1, weights, np.zeros(1, np.float32))
-    return ForwardWorld(envs, inputs, Limits(horizon=5, discount=0.9, threshold=1.0))
+    world = ForwardWorld(envs, Limits(horizon=5, discount=0.9))
+    see(world, inputs)
+    return world
 
 
 @pytest.mark.parametrize("mode", MODES)

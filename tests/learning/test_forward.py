@@ -9,7 +9,7 @@ from gymnasium.vector import AutoresetMode, SyncVectorEnv
 import icl_core.environments.gymnasium  # noqa: F401  (registers the worlds)
 from icl_core.environments.forward import ForwardWorld, Limits
 from icl_core.environments.gymnasium import WorldEnv
-from icl_core.environments.inputs import inputs_of
+from icl_core.environments.inputs import inputs_of, see
 from icl_core.environments.worlds.cartpole_mr import CartPoleMoveRight
 from icl_core.errors import InputError
 from icl_core.learning.engine.forward_segments import ForwardEnvs
@@ -36,7 +36,9 @@ def cartpole(rows, mode=AutoresetMode.SAME_STEP):
     world = CartPoleMoveRight()
     world.horizon = 60
     envs = SyncVectorEnv([lambda: WorldEnv(world)] * rows, autoreset_mode=mode)
-    return ForwardWorld(envs, inputs_of(world), Limits(60, world.discount, world.threshold))
+    forward = ForwardWorld(envs, Limits(60, world.discount))
+    see(forward, inputs_of(world))
+    return forward
 
 
 def plain():

@@ -39,6 +39,10 @@ class Categorical:
         threshold = uniform * cumulative[..., -1:]
         return (cumulative[..., :-1] <= threshold).sum(axis=-1)
 
+    def mode(self) -> np.ndarray:
+        """(...,) the most probable actions."""
+        return self.outputs.argmax(axis=-1)
+
     def log_probabilities(self, actions: np.ndarray) -> np.ndarray:
         """log pi(a|s) of actions (...,)."""
         return self.log_pi[_chosen(actions)]
@@ -73,6 +77,10 @@ class Gaussian:
         normal = ndtri(np.maximum(uniform, 1e-12))
         actions = (self.mean + np.exp(self.log_deviation) * normal).astype(np.float32)
         return np.fmin(np.fmax(actions, -FARTHEST), FARTHEST)
+
+    def mode(self) -> np.ndarray:
+        """(..., k) the most probable actions."""
+        return self.mean
 
     def log_probabilities(self, actions: np.ndarray) -> np.ndarray:
         """log pi(a|s) of actions (..., k)."""

@@ -172,6 +172,8 @@ class Job:
     store: Store | None = None
     seeds: Sequence[int] = ()  # of the runs, to name one that fails
     section: str = ""  # of the configuration, whose settings the learner was built with
+    # Hears how each iteration went, columns of (runs,) each; False ends the learning.
+    listener: Callable[[int, Mapping[str, np.ndarray]], bool | None] | None = None
 
     def of(self, seeds: Sequence[int], section: str) -> Job:
         """The same for the training of these seeds, with the settings of this section."""
@@ -180,6 +182,10 @@ class Job:
     def part(self, name: str) -> Job:
         """One training among several: a state of its own is saved for it."""
         return replace(self, store=self.store.part(name) if self.store else None)
+
+    def tell(self, iteration: int, **columns: np.ndarray) -> bool:
+        """Say how an iteration went; whether learning shall go on."""
+        return self.listener is None or self.listener(iteration, columns) is not False
 
     def run(self, learner: Learner, total: int) -> np.ndarray:
         """Advance until `total` steps are done, from the saved state where there is one.

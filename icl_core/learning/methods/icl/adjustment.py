@@ -75,6 +75,15 @@ def adjust_constraint(
     return new, log_table(ADJUSTMENT_SCHEMA, columns, [problem.seeds[run] for run in logs])
 
 
+def last_values(log: pa.Table, seeds: Sequence[int]) -> dict[str, np.ndarray]:
+    """J of agents and expert where an adjustment has ended, (runs,); nan where none was made."""
+    ends = {seed: row for row, seed in enumerate(log["seed"].to_pylist())}
+    return {
+        name: np.array([log[name][ends[s]].as_py() if s in ends else np.nan for s in seeds])
+        for name in ("agent_value", "expert_value")
+    }
+
+
 def _without_diverged(
     new: ConstraintState, before: ConstraintState, runs: list[int], iteration: int, job: Job
 ) -> ConstraintState:

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from icl_core.learning.constrained_rl.procedure import ConstrainedRLSettings
 from icl_core.learning.engine.density import DensitySettings
 from icl_core.learning.engine.density_fit import fit_density
 from icl_core.learning.engine.training import Job
-from icl_core.learning.methods.icl.adjustment import adjust_constraint, should_stop
+from icl_core.learning.methods.icl.adjustment import adjust_constraint, last_values, should_stop
 from icl_core.learning.methods.icl.policy_step import train_policy
 from icl_core.learning.methods.icl.selection import select_final
 from icl_core.learning.methods.icl.soft_loss import AdjustmentSettings
@@ -82,7 +84,12 @@ def learn(problem: Problem, settings: Settings, job: Job) -> Outcome:
         # 8: a run stops whose policy behaves like the demonstrations (rule icl_adjust)
         known = constraints[-1].stop(should_stop(problem, policies, loop))
         # 7: c_i, which the policies so far break and the demonstrations keep (rule icl_adjust)
-        adjusted, _ = adjust_constraint(problem, density, policies, known, settings.adjustment, job)
+        adjusted, log = adjust_constraint(
+            problem, density, policies, known, settings.adjustment, job
+        )
         constraints.append(adjusted)
+        values = last_values(log, problem.seeds)
+        if not job.tell(i, nad=policies[-1].nad, **values):
+            constraints[-1] = adjusted.stop(np.ones(len(problem.seeds), bool))
     # output: a last policy on c_n, then the pair that is closest (rule icl_select)
     return select_final(problem, constraints, policies, rl, loop, job.part("last-policy"))

@@ -35,6 +35,7 @@ def select_final(
     n = len(constraints)
     last = train_policy(problem, constraints[-1], n, settings, loop, job)
     assert last.log is not None
+    job.tell(n, nad=last.nad)
     candidates = [*policies, last]
     kept = choose(np.stack([policy.nad for policy in candidates]), loop)
     constraint = Networks.gather([state.networks for state in constraints], kept - 1)
