@@ -135,7 +135,10 @@ class PortableConstraint:
             "failed_seeds": list(self.failed_seeds),
             "observation_size": inputs.observation_size,
             "action_size": inputs.action_size,
-            "axes": [[axis.name, axis.unit, float(axis.scale)] for axis in inputs.axes],
+            "axes": [
+                [axis.name, axis.unit, float(axis.scale), float(axis.origin)]
+                for axis in inputs.axes
+            ],
             "sliced_by": inputs.grid.sliced_by,
             "function": inputs.function is not None,
         }
@@ -207,8 +210,7 @@ def _inputs(
     tensors: Mapping[str, np.ndarray], spec: Mapping[str, Any], function: Function | None
 ) -> Inputs:
     axes = tuple(
-        Axis(name, tensors[f"axis{k}.nodes"], unit, scale)
-        for k, (name, unit, scale) in enumerate(spec["axes"])
+        Axis(name, tensors[f"axis{k}.nodes"], *rest) for k, (name, *rest) in enumerate(spec["axes"])
     )
     grid = EvaluationGrid(axes, spec["sliced_by"])
     sizes = (spec["observation_size"], spec["action_size"])

@@ -195,7 +195,7 @@ def _check(world: World, seen: Trajectories) -> None:
 def _components(world: World, demonstrations: Demonstrations, seen: Trajectories) -> Components:
     """What may be chosen, by name: those of the environment, of the demonstrations, or numbers."""
     told = getattr(getattr(world, "envs", None), "metadata", {})
-    sides = []
+    sides: list[str] = []
     for what, size in (("observation", world.observation_size), ("action", world.action_size)):
         key = f"{what}_names"
         plain = (
@@ -204,14 +204,12 @@ def _components(world: World, demonstrations: Demonstrations, seen: Trajectories
         given = (getattr(world, key, ()), told.get(key, ()), getattr(demonstrations, key), plain)
         sides += next(tuple(names) for names in given if len(names) == size)
     actions = seen.actions[seen.mask].reshape(-1, world.action_size)
-    bounds = [
-        np.concatenate([getattr(world, f"observation_{end}"), done]).astype(np.float64)
-        for end, done in zip(("low", "high"), _action_bounds(world), strict=True)
-    ]
+    low, high = _action_bounds(world)
     return Components(
         tuple(sides),
         np.concatenate([seen.states[seen.mask], actions], axis=-1).astype(np.float64),
-        *bounds,
+        np.concatenate([world.observation_low, low]).astype(np.float64),
+        np.concatenate([world.observation_high, high]).astype(np.float64),
         world.observation_size,
         world.n_actions,
     )
