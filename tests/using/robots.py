@@ -87,3 +87,6 @@ def demonstrations(count=12, choosing=False, seed=0):
             rows["rewards"].append(reward)
         episodes.append(rows | {"terminated": over})
     return Demonstrations.from_episodes(episodes)
+
+
+gymnasium.register("Robot-v0", Robot, max_episode_steps=HORIZON)
