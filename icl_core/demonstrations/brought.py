@@ -21,6 +21,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from icl_core.demonstrations.files import DemonstrationsFile
+from icl_core.demonstrations.minari_rows import MinariRows
+from icl_core.demonstrations.minari_sets import is_minari
 from icl_core.demonstrations.rows import Rows, shown
 from icl_core.demonstrations.trajectories import Trajectories
 from icl_core.environments.world import ExpectedSteps, World
@@ -37,12 +39,13 @@ RELAX = "correct the row, or relax demonstrations.tolerance (data/README.md)"
 def read_brought(
     path: str | os.PathLike, world: World, tolerance: float | None, whole: bool = True
 ) -> Trajectories:
-    """The episodes of a user's file; InputError where it is faulty.
+    """The episodes of a user's file, or of a Minari data set; InputError where they are faulty.
 
     With a tolerance of None rows are not compared with the world. Not `whole`: only the first are,
     up to 50,000 steps, for who must not wait.
     """
-    file = DemonstrationsFile(path, MOST_STEPS)
+    kind = MinariRows if is_minari(path) else DemonstrationsFile
+    file: Rows = kind(path, MOST_STEPS)
     file.check_steps(file.amount(world))
     found = file.trajectories(world)
     _check_sizes(file, world, found)
