@@ -24,8 +24,8 @@ FEW = 6  # names that are all shown
 class Demonstrations:
     """Episodes of one environment.
 
-    `env_id` is the environment's id in Gymnasium, or the name of one of our worlds. `n_actions` says
-    how many choices there are, where nobody may have made them all.
+    `env_id` is the environment's id in Gymnasium, or the name of one of our worlds. `n_actions`
+    says how many choices there are, where nobody may have made them all.
     """
 
     def __init__(

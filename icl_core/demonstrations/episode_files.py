@@ -27,6 +27,7 @@ from icl_core.demonstrations.files import (
 )
 from icl_core.demonstrations.rows import SCHEMA, Values, lists
 from icl_core.environments import gymnasium_id
+from icl_core.errors import InputError
 
 ABOUT = b"demonstrations"  # key of the schema's metadata
 # The columns besides `SCHEMA`, and what each must hold.
@@ -170,14 +171,14 @@ class _Episodes:
                     int(rows[-1]),
                 )
             states = np.concatenate([states, [last]])
-        return Episode(
-            observations=states,
-            actions=actions,
-            rewards=self.values.rewards[rows],
-            terminated=bool(self._of("terminated", rows)[-1]),
-            truncated=bool(self._of("truncated", rows)[-1]),
-            costs=self._costs(rows),
-        )
+        terminated, truncated = (bool(self._of(name, rows)[-1]) for name in list(MORE)[:2])
+        costs, rewards = self._costs(rows), self.values.rewards[rows]
+        try:
+            return Episode(states, actions, rewards, terminated, truncated, costs)
+        except InputError as error:  # of the columns that only episodes have
+            assert self.file.rows is not None
+            number = self.file.rows["trajectory"][rows[0]]
+            raise InputError(f"{self.file.name}: trajectory {number}: {error}") from error
 
     def _costs(self, rows: np.ndarray) -> np.ndarray | None:
         costs = self._of("cost", rows)

@@ -162,6 +162,11 @@ def write_minari(
     """Write a data set; see `Demonstrations.to_minari`."""
     minari, name = installed(), name.removeprefix(PREFIX)
     folder = folder_of(name)
+    if not folder.is_absolute():  # Minari 0.5.4 would look for its own file in the wrong place
+        raise InputError(
+            f"MINARI_DATASETS_PATH: expected an absolute path to write to, found {folder}; write "
+            "it out from the root"
+        )
     if folder.exists():
         raise InputError(
             f"{PREFIX}{name}: expected a name that is free, found a data set in {folder}; choose "
