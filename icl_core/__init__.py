@@ -11,6 +11,8 @@ from typing import Any
 _PLACES = {
     "make_world": "icl_core.environments",
     "World": "icl_core.environments.world",
+    "Demonstrations": "icl_core.demonstrations.dataset",
+    "Episode": "icl_core.demonstrations.episodes",
     "Trajectories": "icl_core.demonstrations.trajectories",
     "read_demonstrations": "icl_core.demonstrations.files",
     "write_demonstrations": "icl_core.demonstrations.files",

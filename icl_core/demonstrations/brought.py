@@ -19,9 +19,11 @@ import os
 from collections.abc import Iterator
 
 import numpy as np
-import pyarrow.parquet as pq
 
-from icl_core.demonstrations.files import DemonstrationsFile, shown
+from icl_core.demonstrations.files import DemonstrationsFile
+from icl_core.demonstrations.minari_rows import MinariRows
+from icl_core.demonstrations.minari_sets import is_minari
+from icl_core.demonstrations.rows import Rows, shown
 from icl_core.demonstrations.trajectories import Trajectories
 from icl_core.environments.world import ExpectedSteps, World
 
@@ -37,13 +39,14 @@ RELAX = "correct the row, or relax demonstrations.tolerance (data/README.md)"
 def read_brought(
     path: str | os.PathLike, world: World, tolerance: float | None, whole: bool = True
 ) -> Trajectories:
-    """The episodes of a user's file; InputError where it is faulty.
+    """The episodes of a user's file, or of a Minari data set; InputError where they are faulty.
 
     With a tolerance of None rows are not compared with the world. Not `whole`: only the first are,
     up to 50,000 steps, for who must not wait.
     """
-    file = DemonstrationsFile(path, MOST_STEPS)
-    _check_amount(file, world)
+    kind = MinariRows if is_minari(path) else DemonstrationsFile
+    file: Rows = kind(path, MOST_STEPS)
+    file.check_steps(file.amount(world))
     found = file.trajectories(world)
     _check_sizes(file, world, found)
     if tolerance is not None:
@@ -54,29 +57,7 @@ def read_brought(
     return found
 
 
-def _check_amount(file: DemonstrationsFile, world: World) -> None:
-    """Rows, and numbers in their lists, as the file's own summary counts them.
-
-    A small file may hold a lot of the same: it must not be read to know that.
-    """
-    summary = file.arrow(pq.read_metadata, file.path)
-    counts = file.arrow(_counts, summary)
-    sizes = {"state": world.observation_size, "action": world.action_size}
-    rows = [-(-counts.get(name, 0) // size) for name, size in sizes.items()]
-    file.check_steps(max(summary.num_rows, *rows))
-
-
-def _counts(summary: pq.FileMetaData) -> dict[str, int]:
-    """How many numbers each column holds."""
-    counts: dict[str, int] = {}
-    for group in map(summary.row_group, range(summary.num_row_groups)):
-        for column in map(group.column, range(group.num_columns)):
-            name = column.path_in_schema.partition(".")[0]
-            counts[name] = counts.get(name, 0) + column.num_values
-    return counts
-
-
-def _check_sizes(file: DemonstrationsFile, world: World, found: Trajectories) -> None:
+def _check_sizes(file: Rows, world: World, found: Trajectories) -> None:
     """Sane sizes of all numbers, and actions that are not absurdly far beyond their bounds."""
     parts = {"state": found.states, "action": found.actions, "reward": found.rewards}
     limits: dict[str, tuple] = {name: (-LARGEST, LARGEST) for name in parts}
@@ -105,7 +86,7 @@ def _slices(found: Trajectories) -> Iterator[tuple[int, Trajectories]]:
 class _Comparison:
     """Trajectories beside what the world makes of them; `first` is the place of their first."""
 
-    def __init__(self, file: DemonstrationsFile, world: World, tolerance: float, first: int):
+    def __init__(self, file: Rows, world: World, tolerance: float, first: int):
         self.file, self.world, self.tolerance, self.first = file, world, tolerance, first
 
     def check(self, found: Trajectories) -> None:

@@ -56,4 +56,10 @@ def world_type(name: str) -> type[World]:
     return found[0]
 
 
-__all__ = ["make_world", "world_type"]
+def gymnasium_id(name: str) -> str:
+    """How Gymnasium calls a world: icl/<name>-v0, unless it has a `GYMNASIUM_ID`."""
+    module = discovery.module_name(discovery.WORLDS, name)
+    return discovery.literal(module, "GYMNASIUM_ID", f"icl/{name}-v0")
+
+
+__all__ = ["gymnasium_id", "make_world", "world_type"]

@@ -24,7 +24,7 @@ from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 
 from icl_core import discovery
-from icl_core.environments import make_world
+from icl_core.environments import gymnasium_id, make_world
 from icl_core.environments.world import World
 from icl_core.errors import InputError
 
@@ -33,13 +33,10 @@ RENDER_BATCH: dict[str, Any] = {**RENDER, "autoreset_mode": AutoresetMode.NEXT_S
 
 
 def register() -> None:
-    """Make every world known to `gymnasium.make`; calling it again changes nothing.
-
-    A world that names no `GYMNASIUM_ID` has the id icl/<name>-v0.
-    """
+    """Make every world known to `gymnasium.make`; calling it again changes nothing."""
     for name in discovery.names(discovery.WORLDS):
         module = discovery.module_name(discovery.WORLDS, name)
-        identity = discovery.literal(module, "GYMNASIUM_ID", f"icl/{name}-v0")
+        identity = gymnasium_id(name)
         if identity not in gymnasium.registry:
             gymnasium.register(
                 identity,

@@ -25,7 +25,10 @@ class ExpertSettings:
     """Settings of the demonstrations."""
 
     file: str | None = setting(
-        None, "a Parquet file of your own; then no expert is trained", **PATH
+        None,
+        "a Parquet file of your own, or a Minari data set as minari:name-v0; then no expert is "
+        "trained",
+        **PATH,
     )
     tolerance: float | None = setting(
         1.0,

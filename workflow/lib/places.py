@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 from icl_core import layout
+from icl_core.demonstrations.minari_sets import data_file, is_minari
 from icl_core.errors import InputError, found_at
 from icl_core.settings_schema import short
 from workflow.lib.configuration import Configuration
@@ -34,7 +35,8 @@ def check_own_files(config: Configuration) -> None:
     for one in config.experiments.values():
         if one.source == "file":
             path = one.demonstrations["file"]
-            _check_own(path, "a file", "a Parquet file of demonstrations")
+            kind = "a Minari data set" if is_minari(path) else "a Parquet file"
+            _check_own(data_file(path), "a file", f"{kind} of demonstrations")
     for name in config.recorded:
         folder = config.environments[name]["recordings"]
         if folder is not None:

@@ -15,6 +15,7 @@ from typing import Any
 
 from icl_core import discovery, layout
 from icl_core.code_digest import Code, Sources
+from icl_core.demonstrations.minari_sets import METADATA, data_file, is_minari
 from icl_core.disk import to_json, write_whole
 from icl_core.settings import merge, plain
 from workflow.lib import sections
@@ -97,8 +98,13 @@ class Plan:
         return self.path("demonstrations", experiment=name)
 
     def imported_file(self, wildcards: Any) -> str:
-        """The user's own demonstrations."""
-        return self.experiment(wildcards).demonstrations["file"]
+        """The user's own demonstrations; of a Minari data set, its data file."""
+        return data_file(self.experiment(wildcards).demonstrations["file"])
+
+    def imported_about(self, wildcards: Any) -> list[str]:
+        """What a Minari data set says of itself; other files do so in themselves."""
+        file = self.imported_file(wildcards)
+        return [str(Path(file).with_name(METADATA))] if is_minari(file) else []
 
     def scene(self, wildcards: Any) -> list[str]:
         """The recorded traffic that an experiment's environment needs; of most, none."""

@@ -122,6 +122,7 @@ rule expert:
 rule import_demonstrations:
     input:
         file=PLAN.imported_file,
+        about=PLAN.imported_about,
         scene=PLAN.scene,
     output:
         PLAN.path("demonstrations"),
