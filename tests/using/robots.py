@@ -34,7 +34,11 @@ TINY = {
 class Robot(gymnasium.Env):
     """It moves right along a line of sight to the goal; a disc lies on the way."""
 
-    metadata = {"observation_names": ("x", "y"), "action_names": ("vx", "vy")}  # noqa: RUF012
+    metadata = {  # noqa: RUF012
+        "render_modes": [],
+        "observation_names": ("x", "y"),
+        "action_names": ("vx", "vy"),
+    }
     observation_space = spaces.Box(-2, 2, (2,), np.float32)
     action_space = spaces.Box(-1, 1, (2,), np.float32)
 

@@ -36,7 +36,19 @@ def shown(tmp_path, monkeypatch):
 @pytest.fixture
 def learned(shown, tmp_path, capsys):
     sizes = list(flat(TINY["icl"]))
-    words = ["learn", ENV, str(shown), "--inputs", "x", "y", "--seeds", "1", "2", "-o", "c.safetensors"]
+    words = [
+        "learn",
+        ENV,
+        str(shown),
+        "--inputs",
+        "x",
+        "y",
+        "--seeds",
+        "1",
+        "2",
+        "-o",
+        "c.safetensors",
+    ]
     assert program.main([*words, "--cost-limit", "1.5", "--set", *sizes]) == 0
     said = capsys.readouterr().out
     assert said.count("seed ") == 2 and "c.safetensors: Constraint(x, y; beta=1.5" in said
@@ -76,7 +88,7 @@ def test_learn_evaluate_plot_and_export(learned, shown, tmp_path, capsys):
         (["learn", ENV, "demonstrations.parquet", "--set", "loop"], "expected KEY=VALUE"),
         (["learn", ENV, "demonstrations.parquet", "--set", "loop.x=1"], "loop.x"),
         (["evaluate", "c.safetensors", "demonstrations.parquet"], "expected a file, found nothing"),
-        (["plot", "demonstrations.parquet"], "expected a constraint"),
+        (["plot", "demonstrations.parquet"], "expected a complete safetensors file"),
         (["export", "c.safetensors", "c.xyz"], "expected a name that ends in .csv or .parquet"),
     ],
 )
