@@ -9,6 +9,10 @@ import importlib
 from typing import Any
 
 _PLACES = {
+    "ICL": "icl_core.using.learner",
+    "GAILConstraint": "icl_core.using.learner",
+    "ICRL": "icl_core.using.learner",
+    "make_learner": "icl_core.using.learner",
     "make_world": "icl_core.environments",
     "World": "icl_core.environments.world",
     "Demonstrations": "icl_core.demonstrations.dataset",

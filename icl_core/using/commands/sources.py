@@ -21,7 +21,7 @@ def demonstrations(named: str) -> Demonstrations:
     return Demonstrations.from_parquet(named)
 
 
-def number_or_word(text: str) -> int | float | str | bool | None:
+def number_or_word(text: str) -> Any:
     """A value as it is meant: 3, 0.5, true, null or a word."""
     words: dict[str, bool | None] = {"true": True, "false": False, "null": None}
     if text in words:
