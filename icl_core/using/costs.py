@@ -70,6 +70,6 @@ def costs_in(info: Mapping[str, Any], n: int) -> tuple[np.ndarray, np.ndarray]:
     values, there = np.zeros(n), np.zeros(n, bool)
     for part in (info, info.get("final_info", {})):
         if isinstance(part, Mapping) and "cost" in part:
-            own = np.asarray(part.get("_cost", np.ones(n, bool)), bool)
-            values[own], there = np.asarray(part["cost"], np.float64)[own], there | own
+            new = np.asarray(part.get("_cost", np.ones(n, bool)), bool) & ~there
+            values[new], there = np.asarray(part["cost"], np.float64)[new], there | new
     return values, there

@@ -12,6 +12,7 @@ from typing import Any
 import gymnasium
 import numpy as np
 from gymnasium.error import ResetNeeded
+from gymnasium.utils import RecordConstructorArgs
 from gymnasium.vector import VectorEnv
 
 from icl_core.using import vector_wrappers as vector
@@ -55,11 +56,12 @@ def CostBudget(
     return SingleCostBudget(env, budget)
 
 
-class SingleLearnedCost(gymnasium.Wrapper):
+class SingleLearnedCost(gymnasium.Wrapper, RecordConstructorArgs):
     """See `LearnedCost`."""
 
     def __init__(self, env: gymnasium.Env, constraint: Constraint):
-        super().__init__(env)
+        RecordConstructorArgs.__init__(self, constraint=constraint)
+        gymnasium.Wrapper.__init__(self, env)
         self.constraint = constraint
         self._before: np.ndarray | None = None
 
@@ -81,11 +83,12 @@ class SingleLearnedCost(gymnasium.Wrapper):
         return observation, reward, terminated, truncated, info
 
 
-class SinglePenaliseCost(gymnasium.Wrapper):
+class SinglePenaliseCost(gymnasium.Wrapper, RecordConstructorArgs):
     """See `PenaliseCost`."""
 
     def __init__(self, env: gymnasium.Env, weight: float):
-        super().__init__(env)
+        RecordConstructorArgs.__init__(self, weight=weight)
+        gymnasium.Wrapper.__init__(self, env)
         self.weight = weight
 
     def step(self, action):
@@ -97,11 +100,12 @@ class SinglePenaliseCost(gymnasium.Wrapper):
         return observation, paid, terminated, truncated, info
 
 
-class SingleCostBudget(gymnasium.Wrapper):
+class SingleCostBudget(gymnasium.Wrapper, RecordConstructorArgs):
     """See `CostBudget`."""
 
     def __init__(self, env: gymnasium.Env, budget: Budget):
-        super().__init__(env)
+        RecordConstructorArgs.__init__(self, budget=budget)
+        gymnasium.Wrapper.__init__(self, env)
         self.budget = budget
         self._sum, self._factor, self._spent = 0.0, 1.0, False
 

@@ -20,6 +20,11 @@ LIMIT, DISCOUNT, WEIGHT, ROWS = 7.0, 0.98, 0.5, 3
 MODES = (AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP, AutoresetMode.DISABLED)
 
 
+def near(expected):
+    """Batches of other sizes round otherwise."""
+    return pytest.approx(expected, abs=2e-6)
+
+
 def all_three(env, made, end="terminate"):
     return CostBudget(PenaliseCost(LearnedCost(env, made), WEIGHT), LIMIT, DISCOUNT, end)
 
@@ -58,9 +63,9 @@ def test_one_environment_agrees_with_the_loop(end):
         action = rng.integers(2)
         found, (*expected, costs, spent) = env.step(action), row.step(action)
         np.testing.assert_array_equal(found[0], expected[0])
-        assert found[1] == pytest.approx(expected[1])
+        assert found[1] == near(expected[1])
         assert found[2:4] == tuple(expected[2:])
-        assert {key: found[4][key] for key in costs} == pytest.approx(costs)
+        assert {key: found[4][key] for key in costs} == near(costs)
         assert "constraint" in found[4]  # what the environment said stays
         if found[2] or found[3]:
             ends[spent] += 1
@@ -107,15 +112,17 @@ def test_a_vector_agrees_with_the_loop(mode, inside, end):
                 over[k] = False
                 continue
             seen, reward, ended, cut, costs, spent = row.step(actions[k])
-            assert rewards[k] == pytest.approx(reward)
+            assert rewards[k] == near(reward)
             assert (terminated[k], truncated[k]) == (ended, cut)
             assert info["_cost_sum"][k]
-            assert info["cost_sum"][k] == pytest.approx(costs["cost_sum"])
+            assert info["cost_sum"][k] == near(costs["cost_sum"])
             for key in ("cost", "cost_std", "env_cost"):
-                where = info  # of an environment's own wrapper, the last is in its last info
-                if inside and mode is AutoresetMode.SAME_STEP and (ended or cut) and not spent:
+                where = info
+                if inside and not info.get(f"_{key}", np.zeros(ROWS))[k]:
+                    # What an environment's own wrapper says last is in its last info.
+                    assert mode is AutoresetMode.SAME_STEP and (ended or cut)
                     where = info["final_info"]
-                assert where[f"_{key}"][k] and where[key][k] == pytest.approx(costs[key])
+                assert where[f"_{key}"][k] and where[key][k] == near(costs[key])
             over[k] = ended or cut
             if over[k]:
                 ends[spent] += 1
@@ -140,8 +147,8 @@ def test_our_own_vector_agrees_with_what_it_shows():
         cost = made.predict(before, actions)
         for key in ("_cost", "_cost_std", "_cost_sum", "_constraint", "_env_cost"):
             assert info.get(key, ~over).tolist() == (~over).tolist()
-        np.testing.assert_array_equal(info["cost"][~over], cost[~over])
-        np.testing.assert_allclose(rewards, np.where(over, 0, 1 - WEIGHT * cost), rtol=1e-6)
+        np.testing.assert_allclose(info["cost"][~over], cost[~over], atol=2e-6)
+        np.testing.assert_allclose(rewards, np.where(over, 0, 1 - WEIGHT * cost), atol=2e-6)
         total = np.where(over, 0, total + DISCOUNT**steps * cost)
         steps = np.where(over, 0, steps + 1)
         np.testing.assert_allclose(info["cost_sum"], total, atol=1e-5)
@@ -165,7 +172,6 @@ def test_gymnasiums_checker_has_nothing_to_say(name, kind):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         warnings.filterwarnings("ignore", ".*different from the unwrapped version")
-        warnings.filterwarnings("ignore", ".*cannot be recreated|.*Not able to test")
         check_env(env, skip_render_check=True)
 
 
@@ -209,9 +215,9 @@ def test_an_environment_without_a_cost_is_refused_with_advice(wrap, vector):
 
 def test_a_vector_that_cannot_reset_single_rows_is_refused():
     class Stubborn(gymnasium.vector.VectorEnv):
-        num_envs, metadata = 2, {"autoreset_mode": AutoresetMode.NEXT_STEP}  # noqa: RUF012
+        num_envs, metadata = 2, {"autoreset_mode": AutoresetMode.NEXT_STEP}
 
-    with pytest.raises(InputError, match="can reset single rows, .* around each of its environm"):
+    with pytest.raises(InputError, match=r"can reset single rows, .* around each of its environm"):
         CostBudget(Stubborn(), 1, 1)
 
 
