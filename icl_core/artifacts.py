@@ -89,13 +89,18 @@ def write_tensors(
 def read_tensors(path: str | os.PathLike) -> dict[str, np.ndarray]:
     """The named arrays at `path`."""
     path = Path(path)
-    content = read_content(path)
+    tensors, stated = tensors_in(path, read_content(path))
+    check_place(path, stated)
+    return tensors
+
+
+def tensors_in(path: Path, content: bytes) -> tuple[dict[str, np.ndarray], dict]:
+    """The named arrays of a file's content, and what it says of its own making."""
     try:
         tensors = safetensors.numpy.load(content)
     except (safetensors.SafetensorError, ValueError, KeyError) as error:
         raise _unreadable(path, "safetensors file", error) from error
-    check_place(path, _of_header(path, content))
-    return tensors
+    return tensors, _of_header(path, content)
 
 
 def write_record(path: str | os.PathLike, provenance: Mapping, files: Iterable) -> None:
@@ -169,10 +174,10 @@ def check_place(path: Path, stated: Mapping) -> None:
     """Among results a file must lie where it was written to."""
     here, there = identity(path), stated.get(ARTIFACT)
     if here is not None and there != here:
-        raise InputError(f"{path}: expected {_words(here)}, found {_words(there)}; {remedy(path)}")
+        raise InputError(f"{path}: expected {words(here)}, found {words(there)}; {remedy(path)}")
 
 
-def _words(artifact: Mapping | None) -> str:
+def words(artifact: Mapping | None) -> str:
     """What a file is, for people."""
     if not artifact:
         return "a file that does not say what it is"
@@ -227,13 +232,14 @@ def make_provenance(
         "inputs": {Path(path).as_posix(): sha256(path) for path in inputs},
         "job": dict(job),
         "kernels": in_force(),
-        "packages": {"python": platform.python_version(), **_versions()},
+        "packages": versions(),
         "seeds": [int(seed) for seed in seeds],
     }
 
 
-def _versions() -> dict[str, str]:
-    found = {}
+def versions() -> dict[str, str]:
+    """Of Python, and of the packages that can change a number."""
+    found = {"python": platform.python_version()}
     for package in PACKAGES:
         try:
             found[package] = metadata.version(package)

@@ -33,6 +33,8 @@ PATTERNS = {
     "constraint": f"{_RUN}/final/constraint.safetensors",
     "policy": f"{_RUN}/final/policy.safetensors",
     "training": f"{_RUN}/final/training.parquet",
+    # the constraint with all that its use needs, for those who have no pipeline
+    "portable_constraint": "constraints/{experiment}/{method}/seeds-{group}.safetensors",
     # what methods of several jobs leave on the way
     "density": f"{_RUN}/density.safetensors",
     "iteration_constraint": f"{_ITERATION}/constraint.safetensors",
