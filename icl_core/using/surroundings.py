@@ -84,8 +84,9 @@ def task_of(env: Environment, demonstrations: Demonstrations, options: Options, 
 
 
 def cost_limit(given: float | str, demonstrations: Demonstrations, discount: float) -> float:
-    """beta: the number given; or what the demonstrations cost on average, where that was recorded;
-    or else a tenth of what an episode as long as theirs would cost that breaks it at every step.
+    """beta: the number given, or a tenth of what it would cost to break the constraint all along.
+
+    Costs that were recorded have no say: they are another constraint, or the truth.
     """
     if isinstance(given, int | float) and np.isfinite(given) and given > 0:
         return float(given)
@@ -94,9 +95,6 @@ def cost_limit(given: float | str, demonstrations: Demonstrations, discount: flo
             f"cost_limit: expected a number above 0 or {FROM_DEMONSTRATIONS!r}, found {given!r}; "
             "docs/tutorial.md says how to choose it"
         )
-    recorded = demonstrations.mean_cost(discount)
-    if recorded:
-        return float(recorded)
     lengths = demonstrations.lengths
     worst = np.array([discounts(discount, int(n)).sum() for n in lengths])
     return float(SHARE * worst.mean())

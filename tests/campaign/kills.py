@@ -42,7 +42,7 @@ def kill(rng: np.random.Generator, place: Place) -> Seen:
         ended = runs.until(lambda: process.poll() is not None, 60)
         if not ended:
             return Seen(BAD, f"{drawn}: no end")
-        if not runs.until(lambda: not runs.at_work(checkout), runs.GONE):
+        if not runs.until(lambda: not runs.at_work(checkout), runs.STARTING):
             names = {" ".join(one.cmdline()[:4]) for one in runs.at_work(checkout)}
             return Seen(LOST, f"{drawn}: left behind {', '.join(names)}")
         wrong = runs.again(drawn, checkout, place.finished, command, parts)

@@ -18,6 +18,9 @@ from tests.campaign.cases import BAD, LOST, WRONG, Seen
 from tests.workflow.conftest import PARTS, Checkout, environment
 
 GONE = 3.0  # seconds after which nobody may be left
+# Who was killed while its Snakemake still started is noticed once that has started: on a busy
+# machine this takes a while.
+STARTING = 30.0
 LONGEST = 300.0  # seconds of any run here
 SEALED = (".parquet", ".safetensors")
 
