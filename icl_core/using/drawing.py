@@ -76,7 +76,7 @@ def view_of(constraint: Constraint, inputs: Sequence[str] | None) -> View:
         shown = tuple(free[::-1] if names[free[0]].startswith("row") else free)
     else:
         chosen = [inputs] if isinstance(inputs, str) else list(inputs)
-        if not 1 <= len(chosen) <= 2 or len({*chosen} & {*names}) < len(chosen):
+        if not 1 <= len(chosen) <= 2 or len({*chosen} & {*names}) != len(chosen):
             raise InputError(
                 f"inputs: expected one or two different names among {', '.join(names)}, found "
                 f"{', '.join(map(str, chosen)) or 'none'}; correct them"
