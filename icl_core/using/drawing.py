@@ -192,7 +192,8 @@ def _draw_map(
         (_dots if cells else _points)(ax, (across, up), steps[:, view.shown])
     ax.set(xlabel=across.label, ylabel=up.label)
     colour_bar(figure, ax, image, "constraint value c", width=0.05)
-    _legend(ax, boundary=not cells, steps=steps is not None)
+    crossed = not cells and bool(mean.min() < BOUNDARY <= mean.max())  # or no line is drawn
+    _legend(ax, boundary=crossed, steps=steps is not None)
 
 
 def _whole(axis: Axis) -> bool:

@@ -88,6 +88,16 @@ def three_inputs():
     )
 
 
+def test_a_line_that_is_not_drawn_is_not_in_the_legend():
+    made = three_inputs()
+    assert made.plot().axes[0].images[0].get_array().min() > 0.5
+    assert made.plot().legends == []
+    made.networks.parameters *= -1
+    crossing = made.plot()
+    values = crossing.axes[0].images[0].get_array()
+    assert (len(crossing.legends) == 1) == (values.min() < 0.5 <= values.max())
+
+
 def test_other_inputs_are_held_at_their_middle_and_the_title_says_so():
     made = three_inputs()
     (ax,) = made.plot().axes
