@@ -15,7 +15,7 @@ HASHED := --no-deps --require-hashes -r
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo paper verify publish test same-bits cluster-test campaign coverage docs bench lock
+.PHONY: help demo paper verify publish test same-bits cluster-test campaign coverage docs tutorial bench lock
 
 help: ## Say what there is
 	@echo "make demo            every table and figure at scale quick, in 4 to 10 minutes on two cores"
@@ -27,7 +27,8 @@ help: ## Say what there is
 	@echo "make cluster-test    a run on Slurm with two nodes, one of which dies (as root on Debian, 5 minutes)"
 	@echo "make campaign SEED=1 thousands of random faults, kills and damages; none may go unnoticed"
 	@echo "make coverage        which lines the unit tests run"
-	@echo "make docs            docs/settings.md and the editors' schema, from the declarations"
+	@echo "make docs            docs/settings.md, docs/api.md and the editors' schema, from the declarations"
+	@echo "make tutorial        run docs/tutorial.md as it stands; its pictures and its notebook (3 minutes)"
 	@echo "make bench           how fast the learner is, as ratios"
 	@echo "make lock            write requirements.lock and its hashes again from requirements.in"
 	@echo "An interrupted command goes on where it stopped when it is given again."
@@ -70,6 +71,10 @@ coverage: $(READY)
 
 docs: $(READY)
 	@$(VENV)/bin/python -m workflow.lib.settings_page
+	@$(VENV)/bin/python -m workflow.lib.api_page
+
+tutorial: $(READY)
+	$(VENV)/bin/python -m tests.tutorial
 
 bench: $(READY)
 	$(VENV)/bin/python bench/run.py

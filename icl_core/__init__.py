@@ -9,6 +9,7 @@ import importlib
 from typing import Any
 
 _PLACES = {
+    "Learner": "icl_core.using.learner",
     "ICL": "icl_core.using.learner",
     "GAILConstraint": "icl_core.using.learner",
     "ICRL": "icl_core.using.learner",

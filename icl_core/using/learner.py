@@ -49,9 +49,15 @@ Callback = Callable[[list[dict[str, Any]]], bool | None]
 class Learner:
     """A method, an environment and demonstrations; `learn` makes a constraint of them.
 
-    `settings` are those of the method in the pipeline, as an object or as a mapping of what differs
-    from the defaults. `options` are the fields of `surroundings.Options`: `inputs`, `bounds`,
-    `cost_limit`, `discount`, `horizon`.
+    `env`: an id of Gymnasium, a function that makes an environment, a vector environment or a
+    `World`. `settings`: those of the method in the pipeline, as an object or as a mapping of what
+    differs from the defaults. The other options:
+
+    - `inputs`: what the constraint sees, by names or numbers of components of observation and
+      action, or a function of both. By default what the world says, or all that is observed.
+    - `bounds`: {name: (low, high)} of inputs, where the demonstrations do not show them.
+    - `cost_limit`: beta, a number, or "demonstrations".
+    - `discount` and `horizon`: where the environment does not say them, or to change them.
     """
 
     method: ClassVar[str]

@@ -195,6 +195,20 @@ def test_files_say_how_they_were_made(learned, tmp_path):
     assert json.dumps(about)
 
 
+def test_inputs_may_be_a_function(tmp_path):
+    def from_the_middle(observations, actions):
+        return np.hypot(observations[..., :1], observations[..., 1:])
+
+    done = learner(inputs=from_the_middle, bounds={"input 1": (0, 2)}).learn()
+    constraint, path = done.constraint, tmp_path / "robot.safetensors"
+    east, north = (np.array(place, np.float32) for place in ((0.5, 0), (0, 0.5)))
+    still = np.zeros(2, np.float32)
+    assert constraint.predict(east, still) == constraint.predict(north, still)
+    constraint.save(path)
+    again = type(constraint).load(path, inputs=from_the_middle)
+    assert again.predict(east, still) == constraint.predict(east, still)
+
+
 def test_other_methods_are_found_by_name():
     assert (
         make_learner("icrl", Robot, demonstrations(), horizon=HORIZON, settings=TINY["icrl"]).method
