@@ -1,7 +1,7 @@
 """The blocks of docs/tutorial.md, run in their order; its pictures, its numbers and its notebook.
 
-python -m tests.tutorial    writes docs/images/tutorial-*.png and docs/tutorial.ipynb, and prints
-                            what the blocks print (make tutorial)
+python -m tests.tutorial         the picture, the notebook, what the blocks print (make tutorial)
+python -m tests.tutorial sweep   learns with other cost limits: the picture and the numbers of that
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 ROOT = Path(__file__).parents[1]
 PAGE, NOTEBOOK = ROOT / "docs/tutorial.md", ROOT / "docs/tutorial.ipynb"
@@ -65,8 +67,67 @@ def _cell(number: int, kind: str, source: str) -> dict[str, Any]:
     return {"cell_type": kind, "id": f"part-{number}", "metadata": {}, "source": lines, **own}
 
 
+LIMITS = (0.1, 0.3, 1.0, 3.0, 6.0, 12.0)
+SWEEP = ROOT / "docs/images/tutorial-cost-limit.png"
+
+
+def sweep() -> None:
+    """What other cost limits lead to, on the page's robot and with its sizes."""
+    import icl_core as icl
+
+    names: dict[str, Any] = {"__name__": "tutorial"}
+    for one in blocks(PAGE.read_text(encoding="utf-8"))[:2]:
+        exec(one, names)
+    shown, rows = names["demonstrations"], []
+    for limit in LIMITS:
+        sizes = {"constrained_rl": {"epochs": 100}, "loop": {"iterations": 3}}
+        given = {"inputs": ["x", "y"], "cost_limit": limit, "settings": sizes}
+        constraint = icl.ICL("Robot-v1", shown, **given).learn().constraint
+        rows.append(_means(limit, constraint, shown.trajectories()))
+        print(json.dumps(rows[-1]), flush=True)
+    draw_sweep(rows)
+
+
+def _means(limit: float, constraint: Any, shown: Any) -> dict[str, Any]:
+    """The mean of c in the disc and at the expert's steps, of each seed."""
+    side = np.linspace(-1, 1, 41, dtype=np.float32)
+    places = np.stack(np.meshgrid(side, side), axis=-1)
+    disc = places[np.hypot(*np.moveaxis(places, -1, 0)) < 0.5]
+    inside = constraint.predict_all(disc, np.zeros_like(disc))
+    expert = constraint.predict_all(shown.states, shown.actions)[:, shown.mask]
+    return {
+        "beta": limit,
+        "inside": inside.mean(axis=1).tolist(),
+        "expert": expert.mean(axis=1).tolist(),
+    }
+
+
+def draw_sweep(rows: list[dict[str, Any]]) -> None:
+    """Both of them over the cost limit: a line through the means, a dot for each seed."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot as plt
+
+    from icl_core.showing.style import publication_style
+
+    with publication_style():
+        figure, axes = plt.subplots(figsize=(4.6, 2.7), layout="constrained")
+        limits = [row["beta"] for row in rows]
+        for name, label in (("inside", "in the disc"), ("expert", "at the expert's steps")):
+            values = np.array([row[name] for row in rows])
+            (line,) = axes.plot(limits, values.mean(axis=1), label=label)
+            for seed in values.T:
+                axes.plot(limits, seed, ".", color=line.get_color(), alpha=0.5)
+        axes.set(xscale="log", xlabel="cost limit β", ylabel="mean of c", ylim=(0, 1))
+        axes.legend(frameon=False)
+        figure.savefig(SWEEP, dpi=200)
+
+
 def main() -> None:
     """Write what follows from the page."""
+    if sys.argv[1:] == ["sweep"]:
+        return sweep()
     text = PAGE.read_text(encoding="utf-8")
     NOTEBOOK.write_text(notebook(text), encoding="utf-8")
     with tempfile.TemporaryDirectory() as folder:
