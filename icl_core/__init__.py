@@ -19,6 +19,10 @@ _PLACES = {
     "Problem": "icl_core.learning.problem",
     "Outcome": "icl_core.learning.problem",
     "Job": "icl_core.learning.engine.training",
+    "Constraint": "icl_core.using.constraint",
+    "LearnedCost": "icl_core.using.wrappers",
+    "PenaliseCost": "icl_core.using.wrappers",
+    "CostBudget": "icl_core.using.wrappers",
     "InputError": "icl_core.errors",
 }
 

@@ -3,12 +3,13 @@
 Importing this module registers every world that is found, without importing any of them. Then
 `gymnasium.make("icl/GridworldA-v0", slip=0.1)` and `gymnasium.make_vec(...)` come
 here; the world's own settings pass through as keyword arguments. An episode is
-truncated at the world's horizon. `info["constraint"]` is the true c(s_t, a_t) of
-the step just taken, where it is known: for scoring and for safe-RL agents.
-Constraint learning must not look at it.
+truncated at the world's horizon. `info["cost"]` is the true c(s_t, a_t) of the step just
+taken, where it is known, under the name that safe-RL libraries look for; `info["constraint"]`
+is the same number. Constraint learning must not look at them.
 
 `reset(options={"state": ...})` starts from a given state instead of one drawn from
-mu; the vector environment wants one state for each of its episodes.
+mu; the vector environment wants one state for each of its episodes. There
+`reset(options={"reset_mask": rows})` starts those rows anew and leaves the others alone.
 """
 
 from __future__ import annotations
@@ -131,6 +132,17 @@ def _start(world: World, rng: np.random.Generator, n: int, options: dict | None)
     return states
 
 
+def _rows(options: dict | None, n: int) -> np.ndarray:
+    """Which of n episodes a reset is of, (n,) bool: all, unless the options say which."""
+    rows = np.asarray((options or {}).get("reset_mask", np.ones(n, bool)))
+    if rows.shape != (n,) or rows.dtype != bool or not rows.any():
+        raise InputError(
+            f"reset option 'reset_mask' must be {n} truth values, at least one of them true, found "
+            f"{np.array2string(rows, threshold=8)}; correct it or leave it out"
+        )
+    return rows
+
+
 def _steps_allowed(world: World, max_episode_steps: int | None) -> int:
     """The horizon, or fewer where `gymnasium.make*` asks for fewer; -1 asks for nothing."""
     if max_episode_steps is None or max_episode_steps < 1:
@@ -172,7 +184,8 @@ class WorldEnv(gymnasium.Env[np.ndarray, np.int64 | np.ndarray]):
         self._steps += 1
         ended, cut = bool(terminated[0]), self._steps >= self.world.horizon
         self._done = ended or cut
-        info = {} if np.isnan(constraint[0]) else {"constraint": float(constraint[0])}
+        value = float(constraint[0])
+        info = {} if np.isnan(value) else {"constraint": value, "cost": value}
         return self._seen(self._state), float(reward[0]), ended, cut, info
 
     def render(self) -> np.ndarray | None:
@@ -192,10 +205,11 @@ class WorldVectorEnv(gymnasium.vector.VectorEnv[np.ndarray, np.ndarray, np.ndarr
 
     Autoreset is Gymnasium's NEXT_STEP: the step after an episode's last one ignores
     the action, returns the first observation of the next episode and pays nothing;
-    such a row has no constraint value (`info["_constraint"]` is False there).
+    such a row has no cost (`info["_cost"]` and `info["_constraint"]` are False there).
     """
 
     metadata = RENDER_BATCH
+    resets_rows = True  # for wrappers: `reset_mask` is known
 
     def __init__(
         self,
@@ -218,11 +232,17 @@ class WorldVectorEnv(gymnasium.vector.VectorEnv[np.ndarray, np.ndarray, np.ndarr
         self._done = np.zeros(num_envs, dtype=bool)
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None):
-        """Start all episodes anew: observations, and an empty info."""
+        """Start all episodes anew, or some: observations of all, and an empty info."""
         super().reset(seed=seed)
-        self._states = _start(self.world, self.np_random, self.num_envs, options)
-        self._steps[:] = 0
-        self._done[:] = False
+        rows = _rows(options, self.num_envs)
+        if self._states is None or rows.all():
+            rows = np.ones(self.num_envs, bool)
+            self._states = _start(self.world, self.np_random, self.num_envs, options)
+        else:
+            self._states = self._states.copy()
+            self._states[rows] = _start(self.world, self.np_random, int(rows.sum()), options)
+        self._steps[rows] = 0
+        self._done[rows] = False
         return self.world.observe(self._states).copy(), {}
 
     def step(self, actions):
@@ -248,7 +268,9 @@ class WorldVectorEnv(gymnasium.vector.VectorEnv[np.ndarray, np.ndarray, np.ndarr
         truncated = self._steps >= self.max_episode_steps
         self._states, self._done = next_states, terminated | truncated
         known = self.world.true_constraint is not None
-        info = {"constraint": constraint, "_constraint": going} if known else {}
+        values = {"constraint": constraint, "_constraint": going}
+        values |= {"cost": constraint.copy(), "_cost": going.copy()}
+        info = values if known else {}
         return self.world.observe(next_states).copy(), rewards, terminated, truncated, info
 
     def render(self) -> tuple[np.ndarray, ...] | None:

@@ -20,15 +20,7 @@ def draw_map(
     lowest: float = 0.0,
 ) -> AxesImage:
     """Values, one for each cell, as colours, with a star on the goal; returns the image."""
-    image = ax.imshow(values, cmap=colours, vmin=lowest, vmax=highest, interpolation="nearest")
-    size = values.shape[0]
-    ax.set_xticks(np.arange(size))
-    ax.set_yticks(np.arange(size))
-    ax.set_xticks(np.arange(size + 1) - 0.5, minor=True)
-    ax.set_yticks(np.arange(size + 1) - 0.5, minor=True)
-    ax.grid(which="minor", color="white", linewidth=0.4)
-    ax.tick_params(which="both", length=0)
-    ax.spines[:].set_visible(False)
+    image = draw_cells(ax, values, colours, highest, lowest)
     ax.plot(
         world.goal[1],
         world.goal[0],
@@ -38,6 +30,22 @@ def draw_map(
         markeredgecolor=DARK,
         markeredgewidth=0.5,
     )
+    return image
+
+
+def draw_cells(
+    ax: Axes, values: np.ndarray, colours: str, highest: float, lowest: float = 0.0
+) -> AxesImage:
+    """Values (rows, columns) as colours, rows downwards; returns the image."""
+    image = ax.imshow(values, cmap=colours, vmin=lowest, vmax=highest, interpolation="nearest")
+    rows, columns = values.shape
+    ax.set_xticks(np.arange(columns))
+    ax.set_yticks(np.arange(rows))
+    ax.set_xticks(np.arange(columns + 1) - 0.5, minor=True)
+    ax.set_yticks(np.arange(rows + 1) - 0.5, minor=True)
+    ax.grid(which="minor", color="white", linewidth=0.4)
+    ax.tick_params(which="both", length=0)
+    ax.spines[:].set_visible(False)
     return image
 
 

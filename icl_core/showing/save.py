@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
+# What a format would say of the time and the program.
+_MENTIONED = {".svg": ("Date", "Creator"), ".pdf": ("CreationDate", "Creator", "Producer")}
+
+
 @dataclass(frozen=True)
 class Table:
     """A table twice: `rows` for machines at full precision, `markdown` for readers."""
@@ -52,7 +56,7 @@ def save_figure(figure: Figure, *paths: str | os.PathLike, dpi: float = 300) -> 
     """
     settle(figure)
     for path in map(Path, paths):
-        metadata = {"Date": None, "Creator": None} if path.suffix == ".svg" else {"Software": None}
+        metadata = dict.fromkeys(_MENTIONED.get(path.suffix, ("Software",)))
         with atomic(path) as temporary:
             figure.savefig(temporary, metadata=metadata, dpi=dpi)
             if path.suffix == ".svg":

@@ -19,7 +19,7 @@ COLUMN, PAGE = 3.25, 6.75  # inches: one column, and the width of the text
 # Okabe and Ito's palette, whose colours colour-blind readers can distinguish.
 BLUE, ORANGE, GREEN = "#0072B2", "#E69F00", "#009E73"
 VERMILION, GREY, DARK = "#D55E00", "#8C8C8C", "#262626"
-ACTION_COLOURS = (BLUE, ORANGE)  # the paper's: a=0 blue, a=1 orange
+LINE_COLOURS = (BLUE, ORANGE, GREEN, VERMILION, GREY, DARK)  # the paper's: a=0 blue, a=1 orange
 
 CONSTRAINT_MAP = "viridis"  # perceptually even, readable without colour vision
 ACCRUAL_MAP = "magma_r"

@@ -33,7 +33,7 @@ class Constraint(PortableConstraint):
 
     def predict_all(self, obs: Any, act: Any) -> np.ndarray:
         """c of every seed by itself, (seeds, ...) float32."""
-        return self.values_at(self._seen(obs, act))
+        return self.values_at(self.seen(obs, act))
 
     def disagreement(self, obs: Any, act: Any) -> np.ndarray:
         """The standard deviation of c over the seeds; 0 where there is only one."""
@@ -89,7 +89,7 @@ class Constraint(PortableConstraint):
             f"discount={self.discount:g}, {len(self.seeds)} seeds{failed})"
         )
 
-    def _seen(self, obs: Any, act: Any) -> np.ndarray:
+    def seen(self, obs: Any, act: Any) -> np.ndarray:
         """What the constraint sees of them, (..., inputs), once they have the right sizes."""
         observations, actions = _numbers("obs", obs), _numbers("act", act)
         size, batch = self.inputs.observation_size, observations.shape[:-1]

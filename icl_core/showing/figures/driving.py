@@ -8,15 +8,14 @@ from typing import NamedTuple
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.image import AxesImage
 from matplotlib.lines import Line2D
-from matplotlib.patheffects import withStroke
 
 from icl_core.demonstrations.accruals import normalised
-from icl_core.environments.world import World
+from icl_core.environments.world import Axis, World
 from icl_core.measuring.loading import expert_visits
 from icl_core.measuring.results import Results
 from icl_core.measuring.statistics import mean_and_std
+from icl_core.showing.fields import BOUNDARY, EXPERT, OUTLINE, draw_boundary, draw_field
 from icl_core.showing.loading import (
     accruals,
     footer_of,
@@ -27,7 +26,6 @@ from icl_core.showing.loading import (
 from icl_core.showing.style import (
     ACCRUAL_MAP,
     CONSTRAINT_MAP,
-    DARK,
     PAGE,
     colour_bar,
     footer,
@@ -90,10 +88,7 @@ ITEMS = [
     },
 ]
 
-BOUNDARY = 0.5  # of the constraint function, drawn as a line
-EXPERT = "#E31A1C"  # the paper's red points
 HEIGHT = 2.35
-OUTLINE = [withStroke(linewidth=1.8, foreground=DARK)]  # white lines cross bright cells too
 
 
 class View(NamedTuple):
@@ -143,8 +138,9 @@ def draw_constraints(
     image = None
     for ax, (method, runs) in zip(axes[0], values.items(), strict=False):
         mean = runs.mean(axis=0)
-        image = _draw_map(ax, world, view, mean, CONSTRAINT_MAP, 1.0)
-        _draw_boundary(ax, world, view, mean)
+        turned = mean.transpose(view.up, view.across)
+        image = draw_field(ax, _over(world, view), turned, CONSTRAINT_MAP, 1.0)
+        draw_boundary(ax, _over(world, view), turned)
         if expert is not None:
             _draw_points(ax, world, view, expert)
         _draw_rule(ax, world, view)
@@ -170,7 +166,8 @@ def draw_accruals(
     highest = 1.0 if view.binary else max(np.nanmax(share) for share in shown.values())
     figure, axes = panels(len(shown), height=HEIGHT, sharey=True)
     for ax, (method, share) in zip(axes[0], shown.items(), strict=True):
-        image = _draw_map(ax, world, view, share, ACCRUAL_MAP, highest)
+        turned = share.transpose(view.up, view.across)
+        image = draw_field(ax, _over(world, view), turned, ACCRUAL_MAP, highest)
         if method == "expert":
             title(ax, "Expert accruals", "demonstrations")
         else:
@@ -207,39 +204,13 @@ def _percent(counts: np.ndarray, chosen: np.ndarray) -> str:
     return f"{mean:.1f} ± {std:.1f} %" if len(counts) > 1 else f"{mean:.1f} %"
 
 
-def _draw_map(
-    ax: Axes, world: World, view: View, values: np.ndarray, colours: str, highest: float
-) -> AxesImage:
-    x, y = (_edges(world.grid.axes[k].physical) for k in (view.across, view.up))
-    return ax.imshow(
-        values.transpose(view.up, view.across),
-        extent=(*x, *y),
-        cmap=colours,
-        vmin=0.0,
-        vmax=highest,
-        origin="lower",
-        aspect="auto",
-        interpolation="nearest",
-    )
-
-
-def _edges(nodes: np.ndarray) -> tuple[float, float]:
-    """Half a cell before the first node and behind the last."""
-    half = (nodes[1] - nodes[0]) / 2
-    return nodes[0] - half, nodes[-1] + half
+def _over(world: World, view: View) -> tuple[Axis, Axis]:
+    return world.grid.axes[view.across], world.grid.axes[view.up]
 
 
 def _coordinates(world: World, view: View) -> tuple[np.ndarray, np.ndarray]:
-    return world.grid.axes[view.across].physical, world.grid.axes[view.up].physical
-
-
-def _draw_boundary(ax: Axes, world: World, view: View, values: np.ndarray) -> None:
-    if values.min() < BOUNDARY <= values.max():
-        turned = values.transpose(view.up, view.across)
-        x, y = _coordinates(world, view)
-        ax.contour(x, y, turned, levels=[BOUNDARY], colors="white", linewidths=1.0).set(
-            path_effects=OUTLINE
-        )
+    across, up = _over(world, view)
+    return across.physical, up.physical
 
 
 def _draw_points(ax: Axes, world: World, view: View, visits: np.ndarray) -> None:

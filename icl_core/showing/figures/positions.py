@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MultipleLocator
 
@@ -18,6 +17,7 @@ from icl_core.environments.world import EvaluationGrid, World
 from icl_core.measuring.metrics import constraint_error, dissimilarities
 from icl_core.measuring.results import Results
 from icl_core.measuring.statistics import mean_and_std
+from icl_core.showing.fields import draw_lines
 from icl_core.showing.loading import (
     accruals,
     footer_of,
@@ -25,7 +25,7 @@ from icl_core.showing.loading import (
     recovered_constraints,
     true_constraint_of,
 )
-from icl_core.showing.style import ACTION_COLOURS, footer, panels, plus_minus, title
+from icl_core.showing.style import footer, panels, plus_minus, title
 
 ITEMS = [
     {
@@ -159,7 +159,6 @@ ITEMS = [
 ]
 
 ACTIONS = ("a = 0 (left)", "a = 1 (right)")
-DASHES = ("-", (0, (3, 1.2)))  # the second dashed: equal lines stay both visible
 
 
 def constraint_figure(results: Results, experiments: Sequence[str]) -> Figure:
@@ -190,10 +189,10 @@ def draw_constraints(
     figure, axes = panels(1 + len(values), height=1.95, sharey=True)
     nodes = world.grid.axes[0].nodes
     x, true = _true_constraint(world)
-    _draw_lines(axes[0, 0], x, true[None])
+    draw_lines(axes[0, 0], x, true[None], ACTIONS)
     title(axes[0, 0], "True constraint fn.", "0 or 1")
     for ax, (method, runs) in zip(axes[0, 1:], values.items(), strict=True):
-        _draw_lines(ax, nodes, _lines(world.grid, runs))
+        draw_lines(ax, nodes, _lines(world.grid, runs), ACTIONS)
         error = plus_minus(*mean_and_std(constraint_error(world, runs)))
         title(ax, titles[method], f"CMSE {error}")
     axes[0, 0].set_ylim(-0.04, 1.06)
@@ -210,10 +209,10 @@ def draw_accruals(
     """`expert` holds the counts of visits (*grid.shape), `visited` one more axis of runs."""
     figure, axes = panels(1 + len(visited), height=1.95, sharey=True)
     nodes = world.grid.axes[0].nodes
-    _draw_lines(axes[0, 0], nodes, _shares(world.grid, expert[None]), fill=True)
+    draw_lines(axes[0, 0], nodes, _shares(world.grid, expert[None]), ACTIONS, fill=True)
     title(axes[0, 0], "Expert accruals", "demonstrations")
     for ax, (method, counts) in zip(axes[0, 1:], visited.items(), strict=True):
-        _draw_lines(ax, nodes, _shares(world.grid, counts), fill=True)
+        draw_lines(ax, nodes, _shares(world.grid, counts), ACTIONS, fill=True)
         distances = dissimilarities(world, expert, counts)
         title(ax, titles[method], f"NAD {plus_minus(*mean_and_std(distances))}")
     axes[0, 0].set_ylim(bottom=0)
@@ -241,28 +240,6 @@ def _lines(grid: EvaluationGrid, values: np.ndarray) -> np.ndarray:
 def _shares(grid: EvaluationGrid, counts: np.ndarray) -> np.ndarray:
     """Accruals in per cent, (runs, positions, lines)."""
     return 100 * _lines(grid, normalised(grid, counts))
-
-
-def _draw_lines(ax: Axes, x: np.ndarray, runs: np.ndarray, fill: bool = False) -> None:
-    """For each line the mean over runs (runs, positions, lines), and the range from min to max."""
-    for action, colour in enumerate(ACTION_COLOURS[: runs.shape[2]]):
-        values = runs[:, :, action]
-        if np.isnan(values).any(axis=1).all():  # an action that no run ever took has no accrual
-            continue
-        mean = np.nanmean(values, axis=0)
-        ax.plot(
-            x,
-            mean,
-            label=ACTIONS[action],
-            color=colour,
-            linestyle=DASHES[action],
-            zorder=3 + action,
-        )
-        if len(values) > 1:
-            low, high = np.nanmin(values, axis=0), np.nanmax(values, axis=0)
-            ax.fill_between(x, low, high, color=colour, alpha=0.25, linewidth=0)
-        elif fill:
-            ax.fill_between(x, 0, mean, color=colour, alpha=0.12, linewidth=0)
 
 
 def _label(figure: Figure, axes: np.ndarray, world: World, quantity: str) -> None:
