@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 # What a world, method, figure or table declares about itself: the planner reads it, and hands to
-# jobs what they use of it.
+# jobs what they use of it. Names of a world's numbers are for users alone.
 DECLARATIONS = frozenset(
     {"TITLE", "PLACE", "SIZES", "JOBS", "ITERATED", "ITERATIONS", "ITEMS", "GYMNASIUM_ID"}
+    | {"observation_names", "action_names"}
 )
 CHECKS = ("conflict", "conflict_with")  # methods of settings that refuse or let pass
 MARK = re.compile(r"id='module ([\w.]+)'")
@@ -90,6 +91,7 @@ class _Reader(ast.NodeTransformer):
         return self.generic_visit(node)
 
     def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
+        node.body = [one for one in node.body if not _declares(one)]
         if node.decorator_list:  # a dataclass
             node.body = [one for one in node.body if getattr(one, "name", "") not in CHECKS]
         return self.generic_visit(node)

@@ -46,6 +46,7 @@ PATTERNS = {
     "run_metrics": f"{_RUN}/metrics.parquet",
     "metrics": "metrics.parquet",
     "true_fit": "true_fits/{experiment}/{architecture}/seeds-{group}.parquet",
+    "transfer": "transfers/{experiment}.parquet",
     "claims": "claims.parquet",
     # shown: what says how an item was made, and what its files hold
     "figure_record": "figures/{item}.json",

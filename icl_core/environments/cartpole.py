@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from dataclasses import dataclass
 
 import numpy as np
 
 from icl_core.environments.world import Axis, EvaluationGrid, ExpectedSteps, World, stepped
+from icl_core.settings import setting
 
 GRAVITY = 9.8
 MASS_POLE = 0.1
 MASS_TOTAL = 1.0 + MASS_POLE
-HALF_LENGTH = 0.5
 FORCE = 10.0
 TIME_STEP = 0.02
 X_LIMIT = 2.4
@@ -27,6 +28,14 @@ class CartPole(World):
     as 0.2 falls on is decided by its last bit, and the published CMSE with it.
     """
 
+    @dataclass(frozen=True)
+    class Settings(World.Settings):
+        """Of both tasks."""
+
+        pole_length: float = setting(
+            1.0, "metres; its mass stays the same", above=0.01, at_most=100
+        )
+
     drawing = "icl_core.environments.pictures.synthetic"
     discount = 0.99
     n_actions = 2
@@ -41,18 +50,23 @@ class CartPole(World):
         sliced_by=1,
     )
 
+    def __init__(self, settings: Settings | None = None):
+        given = settings or self.Settings()
+        super().__init__(given)
+        self.half_length = given.pole_length / 2
+
     def initial_states(self, rng, n):
         return rng.uniform(-START, START, size=(n, 4))
 
     def step(self, states, actions, noise=None):
         _, x_dot, theta, theta_dot = np.asarray(states, dtype=np.float64).T
         force = np.where(np.asarray(actions) == 1, FORCE, -FORCE)
-        cos, sin = np.cos(theta), np.sin(theta)
-        push = (force + MASS_POLE * HALF_LENGTH * theta_dot**2 * sin) / MASS_TOTAL
+        cos, sin, half = np.cos(theta), np.sin(theta), self.half_length
+        push = (force + MASS_POLE * half * theta_dot**2 * sin) / MASS_TOTAL
         theta_acc = (GRAVITY * sin - cos * push) / (
-            HALF_LENGTH * (4.0 / 3.0 - MASS_POLE * cos**2 / MASS_TOTAL)
+            half * (4.0 / 3.0 - MASS_POLE * cos**2 / MASS_TOTAL)
         )
-        x_acc = push - MASS_POLE * HALF_LENGTH * theta_acc * cos / MASS_TOTAL
+        x_acc = push - MASS_POLE * half * theta_acc * cos / MASS_TOTAL
         # Explicit Euler: positions move with the old velocities.
         derivative = np.stack([x_dot, x_acc, theta_dot, theta_acc], axis=1)
         next_states = states + TIME_STEP * derivative

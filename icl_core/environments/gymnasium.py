@@ -113,6 +113,12 @@ def _world(world: World | str, settings: dict[str, Any]) -> World:
     return world
 
 
+def _names(world: World) -> dict[str, tuple[str, ...]]:
+    """What the numbers of observations and actions are called, where the world says it."""
+    names = {"observation_names": world.observation_names, "action_names": world.action_names}
+    return {key: given for key, given in names.items() if given}
+
+
 def _start(world: World, rng: np.random.Generator, n: int, options: dict | None) -> np.ndarray:
     """Start states (n, state_size): those in the options, or drawn from mu."""
     if not options or "state" not in options:
@@ -157,6 +163,7 @@ class WorldEnv(gymnasium.Env[np.ndarray, np.int64 | np.ndarray]):
 
     def __init__(self, world: World | str, render_mode: str | None = None, **settings):
         self.world = _world(world, settings)
+        self.metadata = {**RENDER, **_names(self.world)}
         self.render_mode = render_mode
         self.observation_space = observation_space(self.world)
         self.action_space = action_space(self.world)
@@ -220,6 +227,7 @@ class WorldVectorEnv(gymnasium.vector.VectorEnv[np.ndarray, np.ndarray, np.ndarr
         **settings,
     ):
         self.world = _world(world, settings)
+        self.metadata = {**RENDER_BATCH, **_names(self.world)}
         self.num_envs = num_envs
         self.max_episode_steps = _steps_allowed(self.world, max_episode_steps)
         self.render_mode = render_mode

@@ -117,6 +117,9 @@ class World(ABC):
     action_high: np.ndarray
     observation_low: np.ndarray  # (observation_size,) float32
     observation_high: np.ndarray
+    # What each number of an observation and of an action is called, for users; may be left out.
+    observation_names: tuple[str, ...] = ()
+    action_names: tuple[str, ...] = ()
     grid: EvaluationGrid
     noise_size: int = 0  # uniform draws that `step` needs per episode
     input_resolution: np.ndarray  # (inputs,) spacing below which two inputs count as the same

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING
 from icl_core import discovery
 from icl_core.environments import world_type
 from icl_core.errors import InputError
+from icl_core.settings import check
 from icl_core.settings_schema import short
 
 if TYPE_CHECKING:
+    from icl_core.measuring.transfer import TransfersSettings
     from workflow.lib.configuration import Experiment
 
 LONGEST = 200  # letters of a folder's name; systems allow 255
@@ -35,6 +37,33 @@ def check_groups(groups: Iterable[str]) -> None:
             f"most {LONGEST} letters, found one of {len(longest)}; choose seeds that follow each "
             "other, or a smaller stack"
         )
+
+
+def check_transfers(transfers: TransfersSettings, experiments: Mapping[str, Experiment]) -> None:
+    """What is moved is learned by ICL, in a world whose true constraint scores it."""
+    for position, name in enumerate(transfers.own_learner):
+        if name not in transfers.experiments:
+            raise InputError(
+                f"configuration: key transfers.own_learner.{position}: expected one of "
+                f"{', '.join(transfers.experiments) or 'none'}, found {name}; leave it out"
+            )
+    for name, change in transfers.experiments.items():
+        where = f"transfers.experiments.{name}"
+        one = experiments.get(name)
+        if one is None or "icl" not in one.methods:
+            learned = [other.name for other in experiments.values() if "icl" in other.methods]
+            raise InputError(
+                f"configuration: key {where}: expected an experiment with the method icl, found "
+                f"{'no such experiment' if one is None else 'one without'}; choose from "
+                f"{', '.join(learned)}"
+            )
+        world = world_type(one.environment)
+        check(world.Settings, change, where)
+        if world.true_constraint is None:
+            raise InputError(
+                f"configuration: key {where}: expected a world whose true constraint is known, "
+                f"found {one.environment}; leave it out"
+            )
 
 
 def check_one_source(name: str, own: Mapping, sizes: Mapping) -> None:

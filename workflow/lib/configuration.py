@@ -20,10 +20,16 @@ from icl_core.layout import groups_of
 from icl_core.learning.experts import ExpertSettings
 from icl_core.learning.true_fit import TrueFitsSettings
 from icl_core.measuring.rollouts import MeasuringSettings
+from icl_core.measuring.transfer import TransfersSettings
 from icl_core.settings import build, defaults, join, merge, plain, reach, used
 from icl_core.showing.item import ShowingSettings
 from workflow.lib import sections
-from workflow.lib.agreement import check_experiments, check_groups, check_one_source
+from workflow.lib.agreement import (
+    check_experiments,
+    check_groups,
+    check_one_source,
+    check_transfers,
+)
 from workflow.lib.sections import SECTIONS, Run
 
 if TYPE_CHECKING:
@@ -80,6 +86,7 @@ class Configuration:
     experiments: dict[str, Experiment]
     environments: dict  # each used environment's own settings, those of its recordings among them
     true_fits: TrueFitsSettings
+    transfers: TransfersSettings
     showing: ShowingSettings
     same_bits: bool = True  # of the jobs' numeric kernels
 
@@ -125,6 +132,9 @@ def resolve(config: Mapping) -> Configuration:
     check_groups(groups)
     fits = merge(config.get("true_fits", {}), overlay.get("true_fits", {}))
     showing = merge(config.get("showing", {}), overlay.get("showing", {}))
+    moved = merge(config.get("transfers", {}), overlay.get("transfers", {}))
+    transfers = build(TransfersSettings, moved, "transfers")
+    check_transfers(transfers, experiments)
     for name in fits.get("environments", []):
         maker.environment(name)
     return Configuration(
@@ -133,6 +143,7 @@ def resolve(config: Mapping) -> Configuration:
         experiments=experiments,
         environments=maker.environments,
         true_fits=build(TrueFitsSettings, fits, "true_fits"),
+        transfers=transfers,
         showing=build(ShowingSettings, showing, "showing"),
         same_bits=run.same_bits,
     )

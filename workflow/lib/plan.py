@@ -124,6 +124,11 @@ class Plan:
             for group in self.config.groups
         ]
 
+    def constraints(self, wildcards: Any) -> list[str]:
+        """What ICL ends with, of every group of seeds."""
+        name, groups = wildcards.experiment, self.config.groups
+        return [self.path("constraint", experiment=name, method="icl", group=g) for g in groups]
+
     def recording_files(self, wildcards: Any) -> list[str] | str:
         """What the readers read: the user's own files one by one, or the digest of simulated ones,
         for Snakemake compares a folder by its time and a small file by its content.
@@ -190,6 +195,25 @@ class Plan:
         fit = {key: fits[key] for key in ("architectures", "learning_rate", "steps")}
         seeds = list(self.config.groups[wildcards.group])
         return canonical({"environment": name, "world": own, "true_fits": fit, "seeds": seeds})
+
+    def transfer(self, wildcards: Any) -> dict:
+        """The settings of agents under a constraint that is moved, with the seeds of the run."""
+        one, moved = self.experiment(wildcards), plain(self.config.transfers)
+        change, ours = moved["experiments"][one.name], one.name in moved["own_learner"]
+        used = ("episodes", "epochs") if ours else ("episodes", "steps", "weight")
+        own = {key: moved[key] for key in used} | {"experiments": {one.name: change}}
+        return canonical(
+            {
+                "environment": one.environment,
+                "world": merge(one.world, change),
+                "transfers": own | ({"own_learner": [one.name]} if ours else {}),
+                "learning": {
+                    "icl": {"constrained_rl": one.setting("learning.icl.constrained_rl")},
+                    "threshold": one.setting("learning.threshold"),
+                },
+                "seeds": [seed for group in self.config.groups.values() for seed in group],
+            }
+        )
 
     # Code
 

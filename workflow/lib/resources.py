@@ -32,6 +32,7 @@ MEASURED = {
     "icl_select": 435,
     "metrics": 443,
     "collect_metrics": 300,
+    "transfer": 700,
     "claims": 300,
     "figure": 719,
     "table": 300,

@@ -19,6 +19,7 @@ from icl_core.errors import InputError
 from icl_core.learning.experts import ExpertSettings
 from icl_core.learning.true_fit import TrueFitsSettings
 from icl_core.measuring.rollouts import MeasuringSettings
+from icl_core.measuring.transfer import TransfersSettings
 from icl_core.settings import (
     NAME,
     POSITIVE,
@@ -245,6 +246,7 @@ CHECKS: dict[str, Callable[[object, str], None]] = {
     "measuring": lambda given, where: check(MeasuringSettings, given, where),
     "showing": lambda given, where: check(ShowingSettings, given, where),
     "true_fits": check_true_fits,
+    "transfers": lambda given, where: check(TransfersSettings, given, where),
 }
 
 

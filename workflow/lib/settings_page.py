@@ -13,6 +13,7 @@ from icl_core import discovery
 from icl_core.learning.experts import ExpertSettings
 from icl_core.learning.true_fit import TrueFitsSettings
 from icl_core.measuring.rollouts import MeasuringSettings
+from icl_core.measuring.transfer import TransfersSettings
 from icl_core.settings_schema import described, expected, json_schema
 from icl_core.showing.item import ShowingSettings
 from icl_core.tables import markdown_rows
@@ -47,6 +48,7 @@ def page() -> str:
     parts.append(_table("Measuring", "measuring", [MeasuringSettings]))
     parts.append(_table("Showing", "showing", [ShowingSettings]))
     parts.append(_table("Fits to true constraints", "true_fits", [TrueFitsSettings]))
+    parts.append(_table("Constraints moved elsewhere", "transfers", [TransfersSettings]))
     for name, kind in (
         ("An experiment", sections.ExperimentKeys),
         ("A variant", sections.VariantKeys),
@@ -131,6 +133,7 @@ def _section_schemas() -> dict[str, dict]:
         "measuring": json_schema(MeasuringSettings),
         "showing": json_schema(ShowingSettings),
         "true_fits": json_schema(TrueFitsSettings),
+        "transfers": json_schema(TransfersSettings),
     }
 
 

@@ -43,10 +43,13 @@ def only_finished(config: Configuration, results: Path) -> Configuration:
         for name in fits.environments
         if all(there("true_fit", experiment=name, architecture=a) for a in fits.architectures)
     ]
+    moved = config.transfers.experiments
+    there_too = {n: own for n, own in moved.items() if there("transfer", experiment=n)}
     return replace(
         config,
         experiments={name: finished(one) for name, one in config.experiments.items()},
         true_fits=replace(fits, environments=tuple(fitted)),
+        transfers=replace(config.transfers, experiments=there_too),
     )
 
 
@@ -68,6 +71,8 @@ def _able(item: Item, experiment: Experiment, config: Configuration) -> bool:
     """Whether all that an item needs of an experiment has been made."""
     if any(need.kind == "true_fit" for need in item.needs):
         return experiment.name in config.true_fits.environments
+    if any(need.kind == "transfer" for need in item.needs):
+        return experiment.name in config.transfers.experiments
     return learned(item, experiment)
 
 
@@ -146,6 +151,8 @@ class Shown:
         if kind == "true_fit":
             fitted = experiment.name in self.config.true_fits.environments
             return [experiment.name] if fitted else []
+        if kind == "transfer":
+            return [experiment.name] if experiment.name in self.config.transfers.experiments else []
         if kind not in ("demonstrations", "expert_training"):
             return [experiment.name]
         owner = self.config.experiments[experiment.demonstrations_from]

@@ -49,6 +49,30 @@ rule collect_metrics:
         "../scripts/collect_metrics.py"
 
 
+# The proof of a constraint: agents elsewhere, without it, with it and with the true one.
+rule transfer:
+    input:
+        constraint=PLAN.constraints,
+    output:
+        PLAN.path("transfer"),
+        time=PLAN.time("transfer/{experiment}"),
+    log:
+        PLAN.log("transfer/{experiment}"),
+    wildcard_constraints:
+        experiment=one_of(PLAN.config.transfers.experiments),
+    conda:
+        ENV
+    threads: 1
+    resources:
+        mem_mb=REQUESTS.memory,
+        runtime=REQUESTS.runtime,
+    params:
+        settings=PLAN.transfer,
+        code=PLAN.code("transfer.py"),
+    script:
+        "../scripts/transfer.py"
+
+
 rule claims:
     input:
         SHOWN.claim_inputs,

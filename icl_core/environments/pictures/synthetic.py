@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from icl_core.environments.cartpole import HALF_LENGTH, X_LIMIT, CartPole
+from icl_core.environments.cartpole import X_LIMIT, CartPole
 from icl_core.environments.gridworld import SIZE, Gridworld
 from icl_core.environments.pictures import BLUE, DARK, GREEN, GREY, RED, WHITE
 
@@ -47,5 +47,5 @@ def _cartpole(world: CartPole, state: np.ndarray) -> np.ndarray:
     # The pole: pixels near the segment from the cart's top upwards.
     along = (columns - centre) * np.sin(angle) + (ground - 20 - rows) * np.cos(angle)
     across = (columns - centre) * np.cos(angle) - (ground - 20 - rows) * np.sin(angle)
-    image[(along >= 0) & (along <= 2 * HALF_LENGTH * SCALE) & (np.abs(across) <= 4)] = BLUE
+    image[(along >= 0) & (along <= 2 * world.half_length * SCALE) & (np.abs(across) <= 4)] = BLUE
     return image

@@ -1,0 +1,232 @@
+"""Transfer, as the proof: agents that never saw a demonstration, under a learned constraint.
+
+A constraint that ICL has learned is given to another agent (PPO of Stable-Baselines3, in Gymnasium
+environments), or to our own learner in a world with other dynamics. Three agents are trained alike:
+without a cost, with the learned one, and, for comparison, with the true one. All are scored in that
+world by their return and by the true cost.
+
+PPO keeps to beta as the paper's PPO-penalty does: an episode ends with the step at which its
+discounted cost reaches beta, and costs a little by the step. Stable-Baselines3 and PyTorch are
+imported where PPO is trained.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol
+
+import numpy as np
+import pyarrow as pa
+
+from icl_core.artifacts import read_tensors
+from icl_core.demonstrations.trajectories import Trajectories, accumulate, zero_after_end
+from icl_core.environments.inputs import inputs_of
+from icl_core.environments.world import World
+from icl_core.errors import InputError
+from icl_core.layout import find, seeds_of
+from icl_core.learning.constrained_rl.procedure import ConstrainedRLSettings, train_policies
+from icl_core.learning.engine.costs import ConstraintFunction, constraint_values, no_constraint
+from icl_core.learning.engine.divergence import marks
+from icl_core.learning.engine.networks import Networks
+from icl_core.learning.engine.rollouts import roll_out
+from icl_core.learning.engine.training import Job
+from icl_core.measuring.transfer import (
+    CONDITIONS,
+    LEARNED,
+    NONE,
+    OURS,
+    PPO,
+    TRANSFER_SCHEMA,
+    TRUE,
+    TransfersSettings,
+    words,
+)
+from icl_core.randomness import generator, generators
+from icl_core.using.constraint import Constraint
+
+ENVIRONMENTS, STEPS, BATCH = 16, 64, 256  # of a rollout of PPO, and of its updates
+# PPO values what lies beyond the horizon as if the episode went on: with a discount of 1 it would
+# have all the time in the world, and never go to the goal.
+PATIENCE = 0.99
+Chooser = Callable[[np.ndarray], np.ndarray]  # observations (n, size) -> actions (n, ...)
+
+
+class Cost(Protocol):
+    """What the wrappers ask: a learned constraint, or one that is known."""
+
+    def predict(self, obs: Any, act: Any) -> np.ndarray:
+        """c(obs, act)."""
+
+
+@dataclass(frozen=True)
+class Transfer:
+    """A constraint, and the world that it is moved to."""
+
+    experiment: str
+    world: World  # with its changed dynamics
+    constraint: Constraint
+    seeds: Sequence[int]  # of the agents
+    settings: TransfersSettings
+    own: ConstrainedRLSettings = field(default_factory=ConstrainedRLSettings)
+
+    @property
+    def ours(self) -> bool:
+        """Whether the agent is our own learner."""
+        return self.experiment in self.settings.own_learner
+
+    def cost(self, condition: str) -> ConstraintFunction:
+        """c on what the constraint sees: (..., inputs) -> (...)."""
+        true = self.world.true_constraint
+        if true is None:
+            raise InputError(
+                f"{self.experiment}: expected a world whose true constraint is known, found "
+                f"{self.world.name}; leave it out of transfers.experiments"
+            )
+        mean = self._mean
+        return {NONE: no_constraint, LEARNED: mean, TRUE: true}[condition]
+
+    def _mean(self, inputs: np.ndarray) -> np.ndarray:
+        return self.constraint.values_at(inputs).mean(axis=0)
+
+
+@dataclass(frozen=True)
+class Known:
+    """A function of what the constraint sees, asked as a learned constraint is."""
+
+    world: World
+    function: ConstraintFunction
+
+    def predict(self, obs: Any, act: Any) -> np.ndarray:
+        """c(obs, act)."""
+        inputs = self.world.constraint_inputs(np.asarray(obs), np.asarray(act))
+        return self.function(inputs)
+
+
+def joined(
+    paths: Sequence[str | os.PathLike], world: World, beta: float | None = None
+) -> Constraint:
+    """What all stacks of a run have learned, as one constraint: the mean over their seeds."""
+    files = [(read_tensors(path), seeds_of(_group(path))) for path in paths]
+    networks = [Networks.from_tensors(tensors) for tensors, _ in files]
+    return Constraint(
+        networks[0].like(np.concatenate([one.parameters for one in networks])),
+        inputs_of(world),
+        world.threshold if beta is None else beta,
+        world.discount,
+        tuple(seed for _, seeds in files for seed in seeds),
+        failed=np.concatenate([marks(tensors, len(seeds)) for tensors, seeds in files]),
+    )
+
+
+def _group(path: str | os.PathLike) -> str:
+    (found,) = find([os.fspath(path)], "constraint")
+    return found.fields["group"]
+
+
+def run_transfer(given: Transfer, job: Job) -> pa.Table:
+    """Train and score agents under each condition, one for each seed (`TRANSFER_SCHEMA`)."""
+    rows = []
+    for condition in CONDITIONS:
+        play = _ours if given.ours else _ppo
+        for seed, episodes in zip(given.seeds, play(given, condition, job), strict=True):
+            rows.append(_row(given, condition, seed, episodes))
+    return pa.Table.from_pylist(rows, schema=TRANSFER_SCHEMA)
+
+
+def _row(given: Transfer, condition: str, seed: int, episodes: Trajectories) -> dict:
+    """Means over episodes, (episodes,)."""
+    world = given.world
+    costs = constraint_values(world, given.cost(TRUE), episodes[None])[0]
+    return {
+        "experiment": given.experiment,
+        "agent": OURS if given.ours else PPO,
+        "change": words(given.settings.experiments[given.experiment]),
+        "condition": condition,
+        "seed": seed,
+        "episodes": len(episodes),
+        "return": float(episodes.returns.mean(dtype=np.float64)),
+        "true_cost": float(accumulate(costs, episodes.mask, world.discount).mean()),
+        "length": float(episodes.lengths.mean()),
+    }
+
+
+def _ours(given: Transfer, condition: str, job: Job) -> list[Trajectories]:
+    """Episodes of our constrained learner, a stack of seeds at once."""
+    # The same draws under every condition: the agents start alike.
+    rngs = generators(given.seeds, "transfer")
+    own = replace(given.own, epochs=given.settings.epochs)
+    job = job.part(condition).of(given.seeds, "transfers")
+    cost, beta = given.cost(condition), given.constraint.beta
+    policy = train_policies(given.world, cost, beta, rngs, own, job).snapshots[-1]
+    measured = generators(given.seeds, "transfer", "episodes")
+    episodes = roll_out(given.world, policy, measured, given.settings.episodes)
+    return [episodes[run] for run in range(len(given.seeds))]
+
+
+def _ppo(given: Transfer, condition: str, job: Job) -> list[Trajectories]:
+    """Episodes of PPO, seed after seed."""
+    found = []
+    for seed in given.seeds:
+        chooser = train_ppo(given, condition, int(generator(seed, "transfer").integers(2**31)))
+        rng = generator(seed, "transfer", "episodes")
+        found.append(play(given.world, chooser, rng, given.settings.episodes))
+        job.progress.say(f"{given.experiment} {condition} seed {seed}")
+    return found
+
+
+def train_ppo(given: Transfer, condition: str, seed: int) -> Chooser:
+    """PPO of Stable-Baselines3 under a condition: a function that draws actions."""
+    import torch
+    from stable_baselines3 import PPO as StablePPO
+    from stable_baselines3.common.vec_env import DummyVecEnv
+
+    torch.set_num_threads(1)
+    length = min(STEPS, given.settings.steps // ENVIRONMENTS)
+    agent = StablePPO(
+        "MlpPolicy",
+        DummyVecEnv([lambda: environment(given, condition)] * ENVIRONMENTS),
+        learning_rate=1e-3,
+        n_steps=length,
+        batch_size=min(BATCH, length * ENVIRONMENTS),
+        gamma=min(given.world.discount, PATIENCE),
+        ent_coef=0.01,
+        seed=seed,
+        device="cpu",
+    )
+    agent.learn(given.settings.steps)
+    return lambda observations: agent.predict(observations)[0]
+
+
+def environment(given: Transfer, condition: str) -> Any:
+    """The world in which PPO learns: the reward less the cost, over when beta is spent."""
+    from icl_core.environments.gymnasium import WorldEnv
+    from icl_core.using.wrappers import CostBudget, LearnedCost, PenaliseCost
+
+    world, settings = given.world, given.settings
+    cost: Cost = given.constraint
+    if condition != LEARNED:
+        cost = Known(world, given.cost(condition))
+    priced = PenaliseCost(LearnedCost(WorldEnv(world), cost), settings.weight)
+    return CostBudget(priced, given.constraint.beta, world.discount, end=True)
+
+
+def play(world: World, choose: Chooser, rng: np.random.Generator, episodes: int) -> Trajectories:
+    """Complete episodes of an agent in the world itself: no cost, and none ends them."""
+    states = world.initial_states(rng, episodes)
+    kind = np.int64 if world.discrete else np.float32
+    seen = np.zeros((episodes, world.horizon, world.observation_size), np.float32)
+    chosen = np.zeros((episodes, world.horizon, *world.action_shape), kind)
+    paid = np.zeros((episodes, world.horizon), np.float32)
+    lengths, going = np.full(episodes, world.horizon), np.ones(episodes, bool)
+    for t in range(world.horizon):
+        seen[:, t] = world.observe(states)
+        chosen[:, t] = choose(seen[:, t])
+        noise = rng.random((episodes, world.noise_size))
+        states, paid[:, t], ended = world.step(states, chosen[:, t], noise)
+        lengths[going & ended] = t + 1
+        going &= ~ended
+    taken = np.arange(world.horizon) < lengths[:, None]
+    seen, chosen, paid = (zero_after_end(part, taken) for part in (seen, chosen, paid))
+    return Trajectories(seen, chosen, paid, lengths)
