@@ -50,11 +50,13 @@ def opened(env: str | Callable[[], Any] | Any) -> Iterator[gymnasium.Env]:
     """An environment by its id, made by a factory, or ready; what is made here is closed again."""
     import gymnasium
 
-    import icl_core.environments.gymnasium  # noqa: F401  its import makes our worlds known
-
     if isinstance(env, gymnasium.Env):
         yield env
         return
+    # Its import makes our worlds known. Who brings an environment does not need them, and may have
+    # an older Gymnasium than they do: that of safety-gymnasium.
+    import icl_core.environments.gymnasium  # noqa: F401
+
     made: Any
     if isinstance(env, str):
         try:

@@ -15,7 +15,6 @@ from gymnasium.error import ResetNeeded
 from gymnasium.utils import RecordConstructorArgs
 from gymnasium.vector import VectorEnv
 
-from icl_core.using import vector_wrappers as vector
 from icl_core.using.constraint import Constraint
 from icl_core.using.costs import Budget, checked_weight, no_cost
 
@@ -30,7 +29,7 @@ def LearnedCost(env: Env, constraint: Constraint) -> Any:
     cost: `info["_cost"]` is False there.
     """
     if isinstance(env, VectorEnv):
-        return vector.VectorLearnedCost(env, constraint)
+        return _vectors().VectorLearnedCost(env, constraint)
     return SingleLearnedCost(env, constraint)
 
 
@@ -38,7 +37,7 @@ def PenaliseCost(env: Env, weight: float) -> Any:
     """Take `weight` times `info["cost"]` off every reward."""
     weight = checked_weight(weight)
     if isinstance(env, VectorEnv):
-        return vector.VectorPenaliseCost(env, weight)
+        return _vectors().VectorPenaliseCost(env, weight)
     return SinglePenaliseCost(env, weight)
 
 
@@ -52,7 +51,7 @@ def CostBudget(
     """
     budget = Budget.of(_constraint_below(env), limit, discount, end)
     if isinstance(env, VectorEnv):
-        return vector.VectorCostBudget(env, budget)
+        return _vectors().VectorCostBudget(env, budget)
     return SingleCostBudget(env, budget)
 
 
@@ -129,11 +128,21 @@ class SingleCostBudget(gymnasium.Wrapper, RecordConstructorArgs):
         return observation, reward, terminated, truncated, {**info, "cost_sum": self._sum}
 
 
+def _vectors() -> Any:
+    """The wrappers of vectors, loaded when there is one: they need Gymnasium 1, and those of one
+    environment do not. Safe-RL libraries have an older one.
+    """
+    from icl_core.using import vector_wrappers
+
+    return vector_wrappers
+
+
 def _constraint_below(env: Any) -> Constraint | None:
     """That of the nearest LearnedCost; in a vector of environments, of the first of them."""
     while env is not None:
-        if isinstance(env, SingleLearnedCost | vector.VectorLearnedCost):
-            return env.constraint
+        found = getattr(env, "constraint", None)
+        if isinstance(found, Constraint):
+            return found
         inside = getattr(env, "envs", None)
         env = inside[0] if inside else getattr(env, "env", None)
     return None
