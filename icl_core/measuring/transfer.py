@@ -56,7 +56,7 @@ class TransfersSettings:
     )
     epochs: int = setting(50, "epochs of our learner", at_least=2, at_most=100_000)
     steps: int = setting(
-        100_000, "steps of PPO, in all its environments", at_least=32, at_most=1_000_000_000
+        100_000, "steps of PPO, in all its environments", at_least=64, at_most=1_000_000_000
     )
     weight: float = setting(0.1, "of the cost, in the reward that PPO is given less it", **WEIGHT)
     episodes: int = setting(100, "episodes in which each agent is measured", **COUNT)
