@@ -5,9 +5,8 @@ environments), or to our own learner in a world with other dynamics. Three agent
 without a cost, with the learned one, and, for comparison, with the true one. All are scored in that
 world by their return and by the true cost.
 
-PPO keeps to beta as the paper's PPO-penalty does: an episode ends with the step at which its
-discounted cost reaches beta, and costs a little by the step. Stable-Baselines3 and PyTorch are
-imported where PPO is trained.
+PPO keeps to beta by a multiplier (`stable_baselines`), our learner as it does in ICL.
+Stable-Baselines3 and PyTorch are imported where PPO is trained.
 """
 
 from __future__ import annotations
@@ -146,15 +145,16 @@ def _ours(given: Transfer, condition: str, job: Job) -> list[Trajectories]:
 
 def _ppo(given: Transfer, condition: str, job: Job) -> list[Trajectories]:
     """Episodes of PPO, seed after seed."""
-    from icl_core.using.stable_baselines import train_ppo
+    from icl_core.using.stable_baselines import Limit, train_ppo
 
     world, settings, found = given.world, given.settings, []
+    limit = Limit(given.constraint.beta, 0.0 if condition == NONE else settings.multiplier_rate)
     for seed in given.seeds:
         env, drawn = (
             environments(given, condition),
             int(generator(seed, "transfer").integers(2**31)),
         )
-        chooser = train_ppo(env, settings.steps, world.discount, drawn)
+        chooser = train_ppo(env, settings.steps, world.discount, drawn, limit)
         rng = generator(seed, "transfer", "episodes")
         found.append(play(world, chooser, rng, settings.episodes))
         job.progress.say(f"{given.experiment} {condition} seed {seed}")
@@ -162,20 +162,17 @@ def _ppo(given: Transfer, condition: str, job: Job) -> list[Trajectories]:
 
 
 def environments(given: Transfer, condition: str) -> VectorEnv:
-    """The worlds in which PPO learns: the reward less the cost, over when beta is spent.
+    """The worlds in which PPO learns, with the cost that it is told.
 
     The worlds' own cost is the true one.
     """
     from icl_core.environments.gymnasium import WorldVectorEnv
-    from icl_core.using.wrappers import CostBudget, LearnedCost, PenaliseCost
+    from icl_core.using.wrappers import LearnedCost, PenaliseCost
 
     env: VectorEnv = WorldVectorEnv(given.world, ENVIRONMENTS)
-    if condition == NONE:
-        return env
     if condition == LEARNED:
         env = LearnedCost(env, given.constraint)
-    priced = PenaliseCost(env, given.settings.weight)
-    return CostBudget(priced, given.constraint.beta, given.world.discount)
+    return PenaliseCost(env, 0.0)
 
 
 def play(world: World, choose: Chooser, rng: np.random.Generator, episodes: int) -> Trajectories:
