@@ -19,6 +19,7 @@ from icl_core.learning.true_fit import FitSettings, fit_true_constraint
 from icl_core.measuring.loading import ROLLOUTS_SCHEMA
 from icl_core.measuring.metrics import METRICS_SCHEMA
 from icl_core.measuring.results import Results
+from icl_core.measuring.transfer import TRANSFER_SCHEMA, words
 from icl_core.randomness import generators
 from tests.worlds import ROBOTS, random_actions, small_world
 from workflow.lib.configuration import resolve
@@ -58,6 +59,7 @@ def write_results(root, methods, groups, epochs):
             for seeds in groups:
                 write_run(root, name, method, seeds)
     write_true_fits(root, groups)
+    write_transfers(root, [seed for seeds in groups for seed in seeds])
     write_table(root / path("metrics"), metrics(methods, groups), {})
 
 
@@ -179,6 +181,25 @@ def write_true_fits(root, groups):
             for shape in CONFIGURATION.true_fits.architectures:
                 fields = {"experiment": name, "architecture": shape, "group": group_of(seeds)}
                 write_table(root / path("true_fit", **fields), log, {})
+
+
+def write_transfers(root, seeds):
+    """Agents that keep a learned constraint almost as well as the true one."""
+    rng, spent = np.random.default_rng(0), {"none": 2.0, "learned": 0.6, "true": 0.4}
+    for name, change in CONFIGURATION.transfers.experiments.items():
+        known = {"experiment": name, "agent": "PPO", "change": words(change), "episodes": 10}
+        beta = world_of(EXPERIMENTS[name]).threshold
+        rows = [
+            {
+                **known,
+                **{"condition": condition, "seed": seed, "length": 20.0},
+                **{"return": rng.normal(9, 1), "true_cost": beta * share + rng.uniform(0, 0.1)},
+            }
+            for condition, share in spent.items()
+            for seed in seeds
+        ]
+        table = pa.Table.from_pylist(rows, schema=TRANSFER_SCHEMA)
+        write_table(root / path("transfer", experiment=name), table, {})
 
 
 def training(world, epochs):

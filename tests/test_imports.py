@@ -44,6 +44,7 @@ IMPORTED = {
     "report_page": TABLES | {"jinja2", "yaml"},
     "show_item": ALWAYS,
     "simulate_recordings": ALWAYS,
+    "transfer": TABLES,
     "true_fit": ALWAYS,
 }
 # What parts of a job load when they are first needed: code, and packages besides NumPy and Arrow.

@@ -46,6 +46,8 @@ class TransfersSettings:
         {},
         "experiments whose constraint by ICL is moved, each with the settings of its world that "
         "become others",
+        at_least=-1_000_000,
+        at_most=1_000_000,
         **NAME,
     )
     own_learner: tuple[str, ...] = setting(
@@ -56,9 +58,11 @@ class TransfersSettings:
     )
     epochs: int = setting(50, "epochs of our learner", at_least=2, at_most=100_000)
     steps: int = setting(
-        100_000, "steps of PPO, in all its environments", at_least=32, at_most=1_000_000_000
+        200_000, "steps of PPO, in all its environments", at_least=64, at_most=1_000_000_000
     )
-    weight: float = setting(0.1, "of the cost, in the reward that PPO is given less it", **WEIGHT)
+    multiplier_rate: float = setting(
+        0.05, "step size of the cost's weight in PPO's reward, from rollout to rollout", **WEIGHT
+    )
     episodes: int = setting(100, "episodes in which each agent is measured", **COUNT)
 
 

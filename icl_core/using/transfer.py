@@ -5,9 +5,8 @@ environments), or to our own learner in a world with other dynamics. Three agent
 without a cost, with the learned one, and, for comparison, with the true one. All are scored in that
 world by their return and by the true cost.
 
-PPO keeps to beta as the paper's PPO-penalty does: an episode ends with the step at which its
-discounted cost reaches beta, and costs a little by the step. Stable-Baselines3 and PyTorch are
-imported where PPO is trained.
+PPO keeps to beta by a multiplier (`stable_baselines`), our learner as it does in ICL.
+Stable-Baselines3 and PyTorch are imported where PPO is trained.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -46,18 +45,11 @@ from icl_core.measuring.transfer import (
 from icl_core.randomness import generator, generators
 from icl_core.using.constraint import Constraint
 
-ENVIRONMENTS, STEPS, BATCH = 16, 64, 256  # of a rollout of PPO, and of its updates
-# PPO values what lies beyond the horizon as if the episode went on: with a discount of 1 it would
-# have all the time in the world, and never go to the goal.
-PATIENCE = 0.99
+if TYPE_CHECKING:
+    from gymnasium.vector import VectorEnv
+
+ENVIRONMENTS = 32  # of PPO, side by side
 Chooser = Callable[[np.ndarray], np.ndarray]  # observations (n, size) -> actions (n, ...)
-
-
-class Cost(Protocol):
-    """What the wrappers ask: a learned constraint, or one that is known."""
-
-    def predict(self, obs: Any, act: Any) -> np.ndarray:
-        """c(obs, act)."""
 
 
 @dataclass(frozen=True)
@@ -84,24 +76,10 @@ class Transfer:
                 f"{self.experiment}: expected a world whose true constraint is known, found "
                 f"{self.world.name}; leave it out of transfers.experiments"
             )
-        mean = self._mean
-        return {NONE: no_constraint, LEARNED: mean, TRUE: true}[condition]
+        return {NONE: no_constraint, LEARNED: self._mean, TRUE: true}[condition]
 
     def _mean(self, inputs: np.ndarray) -> np.ndarray:
         return self.constraint.values_at(inputs).mean(axis=0)
-
-
-@dataclass(frozen=True)
-class Known:
-    """A function of what the constraint sees, asked as a learned constraint is."""
-
-    world: World
-    function: ConstraintFunction
-
-    def predict(self, obs: Any, act: Any) -> np.ndarray:
-        """c(obs, act)."""
-        inputs = self.world.constraint_inputs(np.asarray(obs), np.asarray(act))
-        return self.function(inputs)
 
 
 def joined(
@@ -167,49 +145,34 @@ def _ours(given: Transfer, condition: str, job: Job) -> list[Trajectories]:
 
 def _ppo(given: Transfer, condition: str, job: Job) -> list[Trajectories]:
     """Episodes of PPO, seed after seed."""
-    found = []
+    from icl_core.using.stable_baselines import Limit, train_ppo
+
+    world, settings, found = given.world, given.settings, []
+    limit = Limit(given.constraint.beta, 0.0 if condition == NONE else settings.multiplier_rate)
     for seed in given.seeds:
-        chooser = train_ppo(given, condition, int(generator(seed, "transfer").integers(2**31)))
+        env, drawn = (
+            environments(given, condition),
+            int(generator(seed, "transfer").integers(2**31)),
+        )
+        chooser = train_ppo(env, settings.steps, world.discount, drawn, limit)
         rng = generator(seed, "transfer", "episodes")
-        found.append(play(given.world, chooser, rng, given.settings.episodes))
+        found.append(play(world, chooser, rng, settings.episodes))
         job.progress.say(f"{given.experiment} {condition} seed {seed}")
     return found
 
 
-def train_ppo(given: Transfer, condition: str, seed: int) -> Chooser:
-    """PPO of Stable-Baselines3 under a condition: a function that draws actions."""
-    import torch
-    from stable_baselines3 import PPO as StablePPO
-    from stable_baselines3.common.vec_env import DummyVecEnv
+def environments(given: Transfer, condition: str) -> VectorEnv:
+    """The worlds in which PPO learns, with the cost that it is told.
 
-    torch.set_num_threads(1)
-    length = min(STEPS, given.settings.steps // ENVIRONMENTS)
-    agent = StablePPO(
-        "MlpPolicy",
-        DummyVecEnv([lambda: environment(given, condition)] * ENVIRONMENTS),
-        learning_rate=1e-3,
-        n_steps=length,
-        batch_size=min(BATCH, length * ENVIRONMENTS),
-        gamma=min(given.world.discount, PATIENCE),
-        ent_coef=0.01,
-        seed=seed,
-        device="cpu",
-    )
-    agent.learn(given.settings.steps)
-    return lambda observations: agent.predict(observations)[0]
+    The worlds' own cost is the true one.
+    """
+    from icl_core.environments.gymnasium import WorldVectorEnv
+    from icl_core.using.wrappers import LearnedCost, PenaliseCost
 
-
-def environment(given: Transfer, condition: str) -> Any:
-    """The world in which PPO learns: the reward less the cost, over when beta is spent."""
-    from icl_core.environments.gymnasium import WorldEnv
-    from icl_core.using.wrappers import CostBudget, LearnedCost, PenaliseCost
-
-    world, settings = given.world, given.settings
-    cost: Cost = given.constraint
-    if condition != LEARNED:
-        cost = Known(world, given.cost(condition))
-    priced = PenaliseCost(LearnedCost(WorldEnv(world), cost), settings.weight)
-    return CostBudget(priced, given.constraint.beta, world.discount, end=True)
+    env: VectorEnv = WorldVectorEnv(given.world, ENVIRONMENTS)
+    if condition == LEARNED:
+        env = LearnedCost(env, given.constraint)
+    return PenaliseCost(env, 0.0)
 
 
 def play(world: World, choose: Chooser, rng: np.random.Generator, episodes: int) -> Trajectories:

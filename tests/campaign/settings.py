@@ -12,6 +12,7 @@ from icl_core import discovery
 from icl_core.learning.experts import ExpertSettings
 from icl_core.learning.true_fit import TrueFitsSettings
 from icl_core.measuring.rollouts import MeasuringSettings
+from icl_core.measuring.transfer import TransfersSettings
 from icl_core.settings_schema import MOST, Meaning, hints_of, meaning, options_of, section_type
 from icl_core.showing.item import ShowingSettings
 from tests.campaign.cases import choose
@@ -38,6 +39,7 @@ def declared() -> list[Setting]:
         (("measuring",), MeasuringSettings),
         (("showing",), ShowingSettings),
         (("true_fits",), TrueFitsSettings),
+        (("transfers",), TransfersSettings),
     ]
     found = [Setting(("learning", "threshold"), float | None, sections.THRESHOLD)]
     while roots:

@@ -76,3 +76,17 @@ def test_cartpole_constraints():
     inputs = np.array([[x, a] for x in (-2, -0.5, 0.1, 0.3, 0.9, 1.1, 2) for a in (0, 1)])
     assert right.true_constraint(inputs).tolist() == [1] * 6 + [0] * 8
     assert middle.true_constraint(inputs).tolist() == [1, 0] + [0, 0] * 4 + [0, 1] * 2
+
+
+@pytest.mark.parametrize("length", [0.5, 2.0])
+def test_another_pole_moves_like_gymnasiums_with_that_length(length):
+    """Theirs has half the pole's length as `length`, and keeps its mass."""
+    theirs = gymnasium.make("CartPole-v1").unwrapped
+    theirs.length = length / 2
+    theirs.polemass_length = theirs.masspole * theirs.length
+    rng = np.random.default_rng(11)
+    states = rng.uniform(-1, 1, size=(500, 4)) * (X_LIMIT, 4, ANGLE_LIMIT, 4)
+    actions = rng.integers(2, size=500)
+    moved, _, _ = make_world("cartpole-mr", pole_length=length).step(states, actions)
+    expected = [step_reference(theirs, *pair)[0] for pair in zip(states, actions, strict=True)]
+    assert np.array_equal(moved, expected)

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import gymnasium
 import numpy as np
@@ -311,3 +312,26 @@ def test_loading_leaves_no_trace(tmp_path):
         check=True,
     )
     assert answer.stdout == answer.stderr == "" and not list(tmp_path.iterdir())
+
+
+def test_a_heavier_torso_is_mujocos_own(tmp_path):
+    """A model whose file says so, stepped by MuJoCo alone."""
+    mujoco = pytest.importorskip("mujoco", exc_type=ImportError)
+    world = AntConstrained(AntConstrained.Settings(torso_mass=1.25))
+    rng = np.random.default_rng(4)
+    states, torques = world.initial_states(rng, 3), rng.uniform(-1, 1, (3, 8))
+    moved, _, _ = world.step(states, torques)
+    plain = Path(gymnasium.__file__).parent / "envs/mujoco/assets/ant.xml"
+    heavy = tmp_path / "ant.xml"
+    # The torso is a ball of the default density, 5.
+    ball = '<geom name="torso_geom"'
+    heavy.write_text(plain.read_text().replace(ball, f'{ball} density="6.25"'))
+    model = mujoco.MjModel.from_xml_path(str(heavy))
+    for k in range(3):
+        data = mujoco.MjData(model)
+        data.qpos[:], data.qvel[:] = states[k, :15], states[k, 15:29]
+        data.ctrl[:] = torques[k]
+        for _ in range(5):
+            mujoco.mj_step(model, data)
+        assert moved[k, :29] == pytest.approx(np.concatenate([data.qpos, data.qvel]), abs=1e-9)
+    assert np.abs(AntConstrained().step(states, torques)[0] - moved).max() > 1e-3

@@ -209,7 +209,7 @@ def test_others_can_read_the_header(tmp_path):
     header = json.loads(content[8 : 8 + size])
     spec = json.loads(header["__metadata__"]["provenance"])[SPEC]
     assert spec["version"] == 1
-    assert spec["axes"] == [["position x", "m", 1.0], ["action a", "", 1.0]]
+    assert spec["axes"] == [["position x", "m", 1.0, 0.0], ["action a", "", 1.0, 0.0]]
     world = small_world("cartpole-mr")
     read = safetensors.numpy.load(content)
     np.testing.assert_array_equal(read["inputs.weights"], inputs_of(world).weights)

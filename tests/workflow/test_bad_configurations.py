@@ -14,6 +14,7 @@ from icl_core.errors import InputError
 from icl_core.learning.experts import ExpertSettings
 from icl_core.learning.true_fit import TrueFitsSettings
 from icl_core.measuring.rollouts import MeasuringSettings
+from icl_core.measuring.transfer import TransfersSettings
 from icl_core.settings import meaning
 from icl_core.settings_schema import hints_of, options_of, section_type
 from icl_core.showing.item import ShowingSettings
@@ -51,6 +52,7 @@ def icl(**own):
 def declared_numbers():
     """(section, field, bounds) of every number that a setting may be."""
     kinds = [sections.Run, ExpertSettings, TrueFitsSettings, MeasuringSettings, ShowingSettings]
+    kinds += [TransfersSettings]
     kinds += [sections.method(name).Settings for name in discovery.names(discovery.METHODS)]
     for world in discovery.names(discovery.WORLDS):
         kinds += sections.environment_types(world)
@@ -106,6 +108,7 @@ def test_every_number_has_a_lower_and_an_upper_bound():
         "measuring.report_episodes",
         "showing.dpi",
         "true_fits.steps",
+        "transfers.steps",
         "stack",
     ],
 )
@@ -257,6 +260,26 @@ CASES = {
         {"true_fits": {"environments": ["mars"]}},
         "key true_fits.environments.0: choose one of ant,",
     ),
+    "transfers where no true constraint is known": (
+        {"transfers": {"experiments": {"highd": {}}}},
+        "transfers.experiments.highd: expected a world whose true constraint is known, found highd",
+    ),
+    "transfers of an unknown experiment": (
+        {"transfers": {"experiments": {"mars": {}}}},
+        "key transfers.experiments.mars: expected one of ant,",
+    ),
+    "transfers to a world that there is not": (
+        {"transfers": {"experiments": {"gridworld-a": {"slop": 0.1}}}},
+        "key transfers.experiments.gridworld-a.slop is unknown; did you mean slip?",
+    ),
+    "transfers to a world out of bounds": (
+        {"transfers": {"experiments": {"gridworld-a": {"slip": 1.5}}}},
+        "key transfers.experiments.gridworld-a.slip: expected a number of at least 0",
+    ),
+    "an agent for what is not moved": (
+        {"transfers": {"own_learner": ["highd"]}},
+        "key transfers.own_learner.0: expected one of ant, cartpole-mr, gridworld-a, nav, found",
+    ),
     "methods that are a number": (
         experiment(methods=3),
         "key experiments.x.methods: expected a list of texts, each only once, found 3",
@@ -279,6 +302,12 @@ CASES = {
 def test_what_is_wrong_is_one_sentence(case):
     overlay, said = CASES[case]
     assert said in refused(changed(**overlay))
+
+
+def test_what_icl_does_not_learn_is_not_moved():
+    config = changed(experiments={"gridworld-a": {"methods": ["icrl"]}})
+    config["variants"] = {}
+    assert list(resolve(config).transfers.experiments) == ["ant", "cartpole-mr", "nav"]
 
 
 def test_without_experiments_there_is_nothing_to_run():

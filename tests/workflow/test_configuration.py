@@ -84,6 +84,7 @@ def test_the_paper_is_what_config_yaml_says():
         "exid": 50,
         "ant": 50,
         "halfcheetah": 50,
+        "nav": 200,  # ours
     }
     iterations = {name: e.iterations("icl") for name, e in config.experiments.items()}
     assert iterations.pop("highd") == 3
@@ -245,7 +246,7 @@ def test_the_order_of_keys_means_nothing():
         (
             {"experiments": {"x": {"environment": "gridworld-c", "methods": ["icl"]}}},
             "key experiments.x.environment: choose one of ant, cartpole-mid, cartpole-mr, exid, "
-            "gridworld-a, gridworld-b, halfcheetah, highd, found the text 'gridworld-c'",
+            "gridworld-a, gridworld-b, halfcheetah, highd, nav, found the text 'gridworld-c'",
         ),
         (
             {"experiments": {"gridworld-a": {"methods": ["ppo"]}}},
@@ -268,7 +269,7 @@ def test_the_order_of_keys_means_nothing():
         ),
         (
             {"experiments": {"cartpole-mr": {"world": {"slip": 0.1}}}},
-            "key experiments.cartpole-mr.world.slip is unknown; valid keys are none",
+            "key experiments.cartpole-mr.world.slip is unknown; valid keys are pole_length",
         ),
         ({"measuring": None}, "key measuring: expected a mapping of keys, found null"),
     ],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from icl_core import discovery
@@ -39,31 +40,36 @@ def check_groups(groups: Iterable[str]) -> None:
         )
 
 
-def check_transfers(transfers: TransfersSettings, experiments: Mapping[str, Experiment]) -> None:
-    """What is moved is learned by ICL, in a world whose true constraint scores it."""
+def agreed_transfers(
+    transfers: TransfersSettings, experiments: Mapping[str, Experiment]
+) -> TransfersSettings:
+    """What is moved: known experiments in worlds whose true constraint scores them.
+
+    Those in which ICL does not learn have nothing to move.
+    """
     for position, name in enumerate(transfers.own_learner):
-        if name not in transfers.experiments:
-            raise InputError(
-                f"configuration: key transfers.own_learner.{position}: expected one of "
-                f"{', '.join(transfers.experiments) or 'none'}, found {name}; leave it out"
-            )
+        _check_among(name, transfers.experiments, f"transfers.own_learner.{position}")
     for name, change in transfers.experiments.items():
         where = f"transfers.experiments.{name}"
-        one = experiments.get(name)
-        if one is None or "icl" not in one.methods:
-            learned = [other.name for other in experiments.values() if "icl" in other.methods]
-            raise InputError(
-                f"configuration: key {where}: expected an experiment with the method icl, found "
-                f"{'no such experiment' if one is None else 'one without'}; choose from "
-                f"{', '.join(learned)}"
-            )
-        world = world_type(one.environment)
+        _check_among(name, experiments, where)
+        world = world_type(experiments[name].environment)
         check(world.Settings, change, where)
         if world.true_constraint is None:
             raise InputError(
                 f"configuration: key {where}: expected a world whose true constraint is known, "
-                f"found {one.environment}; leave it out"
+                f"found {world.name}; leave it out"
             )
+    moved = transfers.experiments.items()
+    learned = {name: change for name, change in moved if "icl" in experiments[name].methods}
+    return replace(transfers, experiments=learned)
+
+
+def _check_among(name: str, known: Iterable[str], where: str) -> None:
+    if name not in known:
+        raise InputError(
+            f"configuration: key {where}: expected one of {', '.join(known) or 'none'}, found "
+            f"{short(name)}; leave it out"
+        )
 
 
 def check_one_source(name: str, own: Mapping, sizes: Mapping) -> None:

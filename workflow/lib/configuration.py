@@ -25,10 +25,10 @@ from icl_core.settings import build, defaults, join, merge, plain, reach, used
 from icl_core.showing.item import ShowingSettings
 from workflow.lib import sections
 from workflow.lib.agreement import (
+    agreed_transfers,
     check_experiments,
     check_groups,
     check_one_source,
-    check_transfers,
 )
 from workflow.lib.sections import SECTIONS, Run
 
@@ -133,8 +133,6 @@ def resolve(config: Mapping) -> Configuration:
     fits = merge(config.get("true_fits", {}), overlay.get("true_fits", {}))
     showing = merge(config.get("showing", {}), overlay.get("showing", {}))
     moved = merge(config.get("transfers", {}), overlay.get("transfers", {}))
-    transfers = build(TransfersSettings, moved, "transfers")
-    check_transfers(transfers, experiments)
     for name in fits.get("environments", []):
         maker.environment(name)
     return Configuration(
@@ -143,7 +141,7 @@ def resolve(config: Mapping) -> Configuration:
         experiments=experiments,
         environments=maker.environments,
         true_fits=build(TrueFitsSettings, fits, "true_fits"),
-        transfers=transfers,
+        transfers=agreed_transfers(build(TransfersSettings, moved, "transfers"), experiments),
         showing=build(ShowingSettings, showing, "showing"),
         same_bits=run.same_bits,
     )

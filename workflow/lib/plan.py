@@ -204,7 +204,7 @@ class Plan:
         """The settings of agents under a constraint that is moved, with the seeds of the run."""
         one, moved = self.experiment(wildcards), plain(self.config.transfers)
         change, ours = moved["experiments"][one.name], one.name in moved["own_learner"]
-        used = ("episodes", "epochs") if ours else ("episodes", "steps", "weight")
+        used = ("episodes", "epochs") if ours else ("episodes", "steps", "multiplier_rate")
         own = {key: moved[key] for key in used} | {"experiments": {one.name: change}}
         return canonical(
             {

@@ -233,10 +233,9 @@ def check_scale(given: object, where: str) -> None:
     for key, value in own.items():
         if key in CHECKS:
             CHECKS[key](value, join(where, key))
-    for name, experiment in _mapping(
-        own.get("experiments", {}), join(where, "experiments")
-    ).items():
-        check_sizes(experiment, join(join(where, "experiments"), name))
+    place = join(where, "experiments")
+    for name, experiment in _mapping(own.get("experiments", {}), place).items():
+        check_sizes(experiment, join(place, name))
 
 
 CHECKS: dict[str, Callable[[object, str], None]] = {

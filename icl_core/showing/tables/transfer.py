@@ -1,4 +1,4 @@
-"""Table transfer: what a learned constraint is worth to other agents and in other dynamics. Ours."""
+"""Table transfer: what a learned constraint is worth to other agents and elsewhere. Ours."""
 
 from __future__ import annotations
 

@@ -1,0 +1,54 @@
+"""The table and the figure of constraints that were moved."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from icl_core.artifacts import read_table
+from icl_core.measuring.transfer import TRANSFER_SCHEMA
+from tests.showing.conftest import ITEMS
+
+NAMES = ["gridworld-a", "cartpole-mr", "nav", "ant"]
+
+
+@pytest.fixture(scope="module")
+def table(results):
+    item = ITEMS["table-transfer"]
+    return item.load()(results, item.experiments)
+
+
+def test_a_row_for_each_condition(table):
+    rows = [dict(zip(table.columns, row, strict=True)) for row in table.rows]
+    found = [(row["experiment"], row["condition"]) for row in rows]
+    assert found == [(name, c) for name in NAMES for c in ("none", "learned", "true")]
+    assert {row["seeds"] for row in rows} == {3}
+
+
+def test_intervals_are_students(table, results):
+    rows = [dict(zip(table.columns, row, strict=True)) for row in table.rows]
+    given = read_table(results.one("transfer", experiment="nav"), TRANSFER_SCHEMA).to_pylist()
+    for row in (one for one in rows if one["experiment"] == "nav"):
+        values = [one["true_cost"] for one in given if one["condition"] == row["condition"]]
+        ends = stats.t.interval(0.95, 2, np.mean(values), stats.sem(values))
+        assert (row["true_cost_low"], row["true_cost_high"]) == pytest.approx(ends)
+        assert row["true_cost"] == pytest.approx(np.mean(values))
+
+
+def test_readers_see_change_agent_and_beta(table):
+    assert "| Gridworld (A) | slip 0.1 | PPO | without |" in table.markdown
+    assert "| Point robot | none | PPO | true |" in table.markdown
+    assert "Scale of our run: quick, 3 seeds, 10 episodes each." in table.markdown
+
+
+def test_the_figure_shows_cost_beside_beta(drawn):
+    figure = drawn("figure-transfer")
+    above, below = figure.axes[:4], figure.axes[4:]
+    assert [ax.get_title().strip() for ax in above] == [
+        "Gridworld (A)",
+        "CartPole (MR)",
+        "Point robot",
+        "Ant-Constrained",
+    ]
+    assert [t.get_text() for t in below[0].get_xticklabels()] == ["without", "learned", "true"]
+    betas = [ax.texts[-1].get_text() for ax in below]
+    assert [text.strip("$").split("=")[1] for text in betas] == ["0.99", "50", "0.5", "5"]
