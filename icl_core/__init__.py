@@ -11,8 +11,8 @@ from typing import Any
 _PLACES = {
     "Learner": "icl_core.using.learner",
     "ICL": "icl_core.using.learner",
-    "GAILConstraint": "icl_core.using.learner",
-    "ICRL": "icl_core.using.learner",
+    "GAILConstraint": "icl_core.using.baselines",
+    "ICRL": "icl_core.using.baselines",
     "make_learner": "icl_core.using.learner",
     "make_world": "icl_core.environments",
     "World": "icl_core.environments.world",

@@ -38,7 +38,6 @@ IMPORTED = {
     "learn": TABLES,
     "make_scene": ALWAYS,
     "metrics": TABLES,
-    "portable_constraint": ALWAYS,
     "read_recordings": TABLES,
     "replay_recordings": TABLES,
     "report_page": TABLES | {"jinja2", "yaml"},

@@ -229,18 +229,6 @@ class ICL(Learner):
     method = "icl"
 
 
-class GAILConstraint(Learner):
-    """GAIL-Constraint: imitation whose discriminator is read as a constraint."""
-
-    method = "gail-constraint"
-
-
-class ICRL(Learner):
-    """ICRL: inverse constrained RL by maximum likelihood (Malik et al., 2021)."""
-
-    method = "icrl"
-
-
 def make_learner(
     method: str, env: Environment, demonstrations: Demonstrations, **options: Any
 ) -> Learner:

@@ -18,7 +18,8 @@ from icl_core.learning.engine.training import Job
 from icl_core.learning.methods.icl import algorithm
 from icl_core.learning.problem import Problem
 from icl_core.settings import build
-from icl_core.using.learner import ICL, ICRL, GAILConstraint, make_learner
+from icl_core.using.baselines import ICRL, GAILConstraint
+from icl_core.using.learner import ICL, make_learner
 from tests.learning.test_forward import SeededCartPole
 from tests.learning.tiny import demonstrations_of
 from tests.using.robots import HORIZON, TINY, Choosing, Robot, demonstrations

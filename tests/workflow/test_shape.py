@@ -54,7 +54,6 @@ def test_every_scale_resolves(checkout, scale):
         "icl_select": len(icl),
         "learn": len(runs) - len(icl),
         "metrics": len(runs),
-        "portable_constraint": len(runs),
         "collect_metrics": 1,
         "true_fit": len(config.true_fits.environments),
         "transfer": len(config.transfers.experiments),
@@ -183,7 +182,7 @@ def test_modules_are_few_and_short():
     # 175 after the reshaping; later the program `icl`, a module for each command, and what is
     # checked before a run begins, in what users bring and in every file; and then the door for
     # users of the library, with its proof, the transfer.
-    assert len(MODULES) + len(RULE_FILES) <= 235
+    assert len(MODULES) + len(RULE_FILES) <= 250
     assert [path for path in MODULES if len(path.read_text().splitlines()) > 300] == []
 
 

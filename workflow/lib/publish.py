@@ -39,8 +39,8 @@ MANIFEST = "files.json"  # the digests of all files but those, and the code of t
 COPIED = ("claims.md", "claims.csv", "metrics.parquet")
 # The rules that show. Without the others a job that learns cannot start, whatever was edited.
 RULES = (
-    *("all", "results", "report_page", "collect_metrics", "claims", "portable_constraint"),
-    *("figure", "table", "animation"),
+    *("all", "results", "report_page", "collect_metrics", "claims", "figure", "table"),
+    "animation",
 )
 
 

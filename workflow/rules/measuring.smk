@@ -12,6 +12,8 @@ rule metrics:
     output:
         metrics=PLAN.path("run_metrics"),
         rollouts=PLAN.path("rollouts"),
+        # Nothing here reads it: it is for those who use the constraint elsewhere.
+        portable=PLAN.path("portable_constraint"),
         time=PLAN.time("metrics/{experiment}/{method}/seeds-{group}"),
     log:
         PLAN.log("metrics/{experiment}/{method}/seeds-{group}"),
@@ -22,33 +24,10 @@ rule metrics:
         mem_mb=REQUESTS.memory,
         runtime=REQUESTS.runtime,
     params:
-        settings=PLAN.given("measuring.report_episodes"),
+        settings=PLAN.given("measuring.report_episodes", "learning.threshold"),
         code=PLAN.code("metrics.py"),
     script:
         "../scripts/metrics.py"
-
-
-# Nothing here reads it: it is for those who use the constraint elsewhere.
-rule portable_constraint:
-    input:
-        constraint=PLAN.path("constraint"),
-        scene=PLAN.scene,
-    output:
-        portable=PLAN.path("portable_constraint"),
-        time=PLAN.time("portable_constraint/{experiment}/{method}/seeds-{group}"),
-    log:
-        PLAN.log("portable_constraint/{experiment}/{method}/seeds-{group}"),
-    conda:
-        ENV
-    threads: 1
-    resources:
-        mem_mb=REQUESTS.memory,
-        runtime=REQUESTS.runtime,
-    params:
-        settings=PLAN.given("learning.threshold"),
-        code=PLAN.code("portable_constraint.py"),
-    script:
-        "../scripts/portable_constraint.py"
 
 
 rule collect_metrics:

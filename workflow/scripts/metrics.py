@@ -1,4 +1,7 @@
-"""CMSE and NAD of every seed of a run: of each iteration, and of what it ended with."""
+"""CMSE and NAD of every seed of a run: of each iteration, and of what it ended with.
+
+Also the constraint as one file that needs no pipeline.
+"""
 
 import numpy as np
 
@@ -8,6 +11,7 @@ from icl_core.learning.engine.networks import Networks
 from icl_core.measuring.loading import constraint_on_grid, expert_visits, rollout_visits
 from icl_core.measuring.metrics import Learned, Run, reported_means, run_metrics
 from icl_core.measuring.rollouts import report_rollouts
+from icl_core.using.portable import PortableConstraint
 from workflow.lib.stage import Stage, run
 
 
@@ -35,6 +39,9 @@ def main(stage: Stage) -> None:
     expert = expert_visits(stage.input.demonstrations, world)
     metrics = run_metrics(own, expert, learned)
     write_table(stage.output.metrics, metrics, provenance)
+    beta = stage.section("learning.threshold")
+    constraint = PortableConstraint.of_run(stage.input.constraint, world, beta, provenance)
+    constraint.save(stage.output.portable)
     stage.note(**reported_means(metrics))
 
 
