@@ -56,3 +56,4 @@ rule all:
     input:
         rules.results.input,
         f"{PLAN.results}/report.html",
+        PLAN.of_all_runs("portable_constraint"),

@@ -38,6 +38,7 @@ IMPORTED = {
     "learn": TABLES,
     "make_scene": ALWAYS,
     "metrics": TABLES,
+    "portable_constraint": ALWAYS,
     "read_recordings": TABLES,
     "replay_recordings": TABLES,
     "report_page": TABLES | {"jinja2", "yaml"},

@@ -76,7 +76,7 @@ def view_of(constraint: Constraint, inputs: Sequence[str] | None) -> View:
         shown = tuple(free[::-1] if names[free[0]].startswith("row") else free)
     else:
         chosen = [inputs] if isinstance(inputs, str) else list(inputs)
-        if not 1 <= len(chosen) <= 2 or len({*chosen} & {*names}) < len(chosen):
+        if not 1 <= len(chosen) <= 2 or len({*chosen} & {*names}) != len(chosen):
             raise InputError(
                 f"inputs: expected one or two different names among {', '.join(names)}, found "
                 f"{', '.join(map(str, chosen)) or 'none'}; correct them"
@@ -192,7 +192,8 @@ def _draw_map(
         (_dots if cells else _points)(ax, (across, up), steps[:, view.shown])
     ax.set(xlabel=across.label, ylabel=up.label)
     colour_bar(figure, ax, image, "constraint value c", width=0.05)
-    _legend(ax, boundary=not cells, steps=steps is not None)
+    crossed = not cells and bool(mean.min() < BOUNDARY <= mean.max())  # or no line is drawn
+    _legend(ax, boundary=crossed, steps=steps is not None)
 
 
 def _whole(axis: Axis) -> bool:

@@ -37,7 +37,8 @@ def make_vec(name, **settings):
 def same_constraints(ours, theirs):
     """Whether two infos say the same, also where nobody knows the true constraint."""
     if "constraint" not in ours:
-        return "_constraint" not in ours and "constraint" not in theirs
+        return "_constraint" not in ours and not {"constraint", "cost"} & {*theirs}
+    assert all(np.array_equal(info["cost"], info["constraint"]) for info in (ours, theirs))
     return np.array_equal(ours["constraint"], theirs["constraint"])
 
 
@@ -108,6 +109,8 @@ def test_make_vec_uses_the_batched_world(name):
         assert info == {}
     else:
         assert info["constraint"].shape == (3,) and info["_constraint"].all()
+        np.testing.assert_array_equal(info["cost"], info["constraint"])
+        np.testing.assert_array_equal(info["_cost"], info["_constraint"])
 
 
 def test_world_settings_pass_through_make():
@@ -227,6 +230,27 @@ def test_the_constraint_is_of_the_state_before_the_move():
     for x, action, expected in [(1.5, 1, 1.0), (1.5, 0, 0.0), (-1.5, 0, 1.0), (-1.5, 1, 0.0)]:
         env.reset(options={"state": [x, 0, 0, 0]})
         assert env.step(action)[4]["constraint"] == expected
+
+
+def test_some_rows_can_be_reset_and_the_others_go_on():
+    vector = WorldVectorEnv("gridworld-b", 3, max_episode_steps=5)
+    vector.reset(options={"state": np.array([[0, 0], [3, 0], [5, 5]])})
+    down = np.full(3, 2)
+    before = vector.step(down)[0]
+    rows = np.array([False, True, False])
+    seen, info = vector.reset(options={"reset_mask": rows, "state": np.array([[6.0, 1.0]])})
+    assert info == {} and seen[1].tolist() == [6, 1]
+    np.testing.assert_array_equal(seen[~rows], before[~rows])
+    cuts = np.array([vector.step(np.full(3, 3))[3] for _ in range(5)])  # up
+    assert cuts.argmax(axis=0).tolist() == [3, 4, 3]  # the second row began a step later
+
+
+@pytest.mark.parametrize("mask", [[True], [0, 1], np.zeros(2, bool)])
+def test_a_wrong_mask_is_refused(mask):
+    vector = WorldVectorEnv("gridworld-a", 2)
+    vector.reset(seed=0)
+    with pytest.raises(InputError, match="'reset_mask' must be 2 truth values"):
+        vector.reset(options={"reset_mask": mask})
 
 
 @pytest.mark.parametrize("action", [8, -1, 0.5, None])

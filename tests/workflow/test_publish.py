@@ -17,7 +17,9 @@ from icl_core.job_times import Record, write_time
 from icl_core.layout import path
 from icl_core.measuring.claims.evaluate import as_markdown
 from icl_core.showing.item import read_items
+from icl_core.using.constraint import Constraint
 from tests.showing.page.made_up import claims, make_results
+from tests.using.some import constraint as some_constraint
 from workflow.lib import publish
 from workflow.lib.configuration import read_configuration
 from workflow.lib.plan import Plan
@@ -39,6 +41,9 @@ def learn(root, experiment, method, provenance=None):
     results = root / "results/quick"
     write_table(results / path("run_metrics", **run), pa.table({"value": [0.1]}), made)
     write_tensors(results / path("constraint", **run), {"a": np.zeros(1)}, made)
+    some_constraint("gridworld-a", (1, 2), about=made).save(
+        results / path("portable_constraint", **run)
+    )
 
 
 @pytest.fixture
@@ -80,14 +85,41 @@ def test_what_is_finished_is_published_and_nothing_else(root):
     kinds = [re.match(r"(table|figure)s/\1-(\d+b?)", name) for name in files]
     found = {(match[1], match[2]) for match in kinds if match}
     assert found == {("table", n) for n in TABLES} | {("figure", n) for n in FIGURES}
+    runs = {
+        "gridworld-a-icl": "gridworld-a/icl",
+        "cartpole-mr-gail-constraint": "cartpole-mr/gail-constraint",
+    }
+    original_of = {
+        f"constraints/{name}.safetensors": f"constraints/{run}/seeds-1-2.safetensors"
+        for name, run in runs.items()
+    }
+    assert {name for name in files if name.startswith("constraints/")} == original_of.keys()
     for name, content in files.items():
-        original = root / "results/quick" / name
+        original = root / "results/quick" / original_of.get(name, name)
         if name not in ("README.md", "provenance.md", "cpu-seconds.csv", "files.json"):
             assert content == original.read_bytes()
     rows = list(csv.reader(files["cpu-seconds.csv"].decode().splitlines()))
     assert rows[1:] == [
         ["icl_adjust/gridworld-a/icl", "1", "8.0", "10.0"]
     ]  # drawing does not count
+
+
+def test_a_published_constraint_is_used_in_one_line(root):
+    published(root)
+    learned = Constraint.load(root / "docs/results/constraints/gridworld-a-icl.safetensors")
+    expected = some_constraint("gridworld-a", (1, 2)).predict([1.0, 2.0], 3)
+    assert learned.predict([1.0, 2.0], 3) == expected
+    assert learned.about["artifact"]["experiment"] == "gridworld-a"
+
+
+def test_a_damaged_constraint_is_not_published(root):
+    run = {"experiment": "gridworld-a", "method": "icl", "group": "1-2"}
+    file = root / "results/quick" / path("portable_constraint", **run)
+    content = bytearray(file.read_bytes())
+    content[-1] ^= 1
+    file.write_bytes(content)
+    with pytest.raises(InputError, match=r"seeds-1-2\.safetensors: expected a complete"):
+        published(root)
 
 
 @pytest.mark.parametrize("source", [SIMULATED, "HighD 1.0"])
@@ -244,7 +276,7 @@ def test_only_what_is_finished_is_planned(checkout):
     """A dry run over empty files: ICL on Gridworld (A) is finished, and its demonstrations are."""
     results = checkout.path / "results/smoke"
     run = {"experiment": "gridworld-a", "method": "icl", "group": "1-2"}
-    done = ("constraint", "policy", "training", "rollouts", "run_metrics")
+    done = ("constraint", "policy", "training", "rollouts", "run_metrics", "portable_constraint")
     each = ("iteration_constraint", "iteration_policy", "iteration_training", "adjustment")
     files = [path(kind, **run) for kind in done]
     files += [path(kind, **run, iteration=f"{i:02d}") for i in range(3) for kind in each]

@@ -54,6 +54,7 @@ def test_every_scale_resolves(checkout, scale):
         "icl_select": len(icl),
         "learn": len(runs) - len(icl),
         "metrics": len(runs),
+        "portable_constraint": len(runs),
         "collect_metrics": 1,
         "true_fit": len(config.true_fits.environments),
         "animation": 1,
@@ -179,8 +180,8 @@ def test_functions_are_short_and_take_few_arguments():
 
 def test_modules_are_few_and_short():
     # 175 after the reshaping; later the program `icl`, a module for each command, and what is
-    # checked before a run begins, in what users bring and in every file.
-    assert len(MODULES) + len(RULE_FILES) <= 215
+    # checked before a run begins, in what users bring and in every file; then the door for users.
+    assert len(MODULES) + len(RULE_FILES) <= 230
     assert [path for path in MODULES if len(path.read_text().splitlines()) > 300] == []
 
 

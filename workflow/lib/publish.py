@@ -39,7 +39,7 @@ MANIFEST = "files.json"  # the digests of all files but those, and the code of t
 COPIED = ("claims.md", "claims.csv", "metrics.parquet")
 # The rules that show. Without the others a job that learns cannot start, whatever was edited.
 RULES = (
-    *("all", "results", "report_page", "collect_metrics", "claims"),
+    *("all", "results", "report_page", "collect_metrics", "claims", "portable_constraint"),
     *("figure", "table", "animation"),
 )
 
@@ -98,6 +98,7 @@ def gather(run: Run, folder: Path) -> dict[str, bytes]:
             files[pictures[item.name]] = content
         else:
             files |= {name: (run.results / name).read_bytes() for name in item.outputs}
+    files |= {name: file.read_bytes() for name, file in making.constraints(run).items()}
     texts = {
         "cpu-seconds.csv": _csv(making.COST_COLUMNS, making.costs(run.results)),
         "provenance.md": making.provenance_page(run, making.equal_codes(folder)),

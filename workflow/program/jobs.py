@@ -178,9 +178,10 @@ class Wanted(NamedTuple):
         if configuration is None or target not in configuration.experiments:
             return [target]
         return [
-            f"{results}/{layout.path('run_metrics', experiment=target, method=method, group=group)}"
+            f"{results}/{layout.path(kind, experiment=target, method=method, group=group)}"
             for method in configuration.experiments[target].methods
             for group in configuration.groups
+            for kind in ("run_metrics", "portable_constraint")
         ]
 
     def _configuration(self) -> Configuration:

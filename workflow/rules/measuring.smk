@@ -28,6 +28,29 @@ rule metrics:
         "../scripts/metrics.py"
 
 
+# Nothing here reads it: it is for those who use the constraint elsewhere.
+rule portable_constraint:
+    input:
+        constraint=PLAN.path("constraint"),
+        scene=PLAN.scene,
+    output:
+        portable=PLAN.path("portable_constraint"),
+        time=PLAN.time("portable_constraint/{experiment}/{method}/seeds-{group}"),
+    log:
+        PLAN.log("portable_constraint/{experiment}/{method}/seeds-{group}"),
+    conda:
+        ENV
+    threads: 1
+    resources:
+        mem_mb=REQUESTS.memory,
+        runtime=REQUESTS.runtime,
+    params:
+        settings=PLAN.given("learning.threshold"),
+        code=PLAN.code("portable_constraint.py"),
+    script:
+        "../scripts/portable_constraint.py"
+
+
 rule collect_metrics:
     input:
         PLAN.metrics_of_all_runs,

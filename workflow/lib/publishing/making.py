@@ -30,7 +30,10 @@ EQUAL_CODE = "equal-code.csv"
 EQUAL_COLUMNS = ("code", "shown_by")
 COST_COLUMNS = ("job", "jobs", "cpu_seconds", "wall_seconds")
 # Drawing and reporting are done again at every publication: what they take is not the run's.
-SHOWING = ("animation", "claims", "collect_metrics", "figure", "report_page", "table")
+SHOWING = (
+    *("animation", "claims", "collect_metrics", "figure", "portable_constraint", "report_page"),
+    "table",
+)
 
 
 def commit(root: Path) -> str:
@@ -104,6 +107,20 @@ class Stack(NamedTuple):
 def finished(run: Run) -> list[Stack]:
     """What has been learned, once for each group of seeds."""
     return [Stack(name, method, g) for name, method in run.learned for g in run.done.groups]
+
+
+def constraints(run: Run) -> dict[str, Path]:
+    """The constraints for use elsewhere, by published name: those of the first group of seeds."""
+    first = next(iter(run.done.groups))
+    found = {
+        f"constraints/{name}-{method}.safetensors": Stack(name, method, first)
+        for name, method in run.learned
+    }
+    files = {name: stack.file(run, "portable_constraint") for name, stack in found.items()}
+    there = {name: file for name, file in files.items() if file.is_file()}
+    for file in there.values():
+        read_provenance(file)  # no damaged one is passed on
+    return there
 
 
 def equal_codes(folder: Path) -> frozenset[str]:

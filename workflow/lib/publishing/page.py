@@ -25,6 +25,7 @@ def readme(run: Run, pictures: Mapping[str, str], has_summary: bool) -> str:
         _claims(run),
         _tables(run),
         _figures(run, pictures),
+        _constraints(run),
         _missing(run),
         _making(run),
     ]
@@ -47,7 +48,7 @@ def _head(run: Run, has_summary: bool) -> str:
         "`make publish` writes this page from the files of the run and replaces it: no number "
         "here was entered by hand."
     )
-    places = ("Claims", "Tables", "Figures", "What is missing", "How it was made")
+    places = ("Claims", "Tables", "Figures", "Constraints", "What is missing", "How it was made")
     parts.append(
         " · ".join(f"[{place}](#{place.lower().replace(' ', '-')})" for place in places)
         + " · [metrics.parquet](metrics.parquet): every metric of every seed and iteration"
@@ -91,6 +92,19 @@ def _figures(run: Run, pictures: Mapping[str, str]) -> str:
     if ANIMATION in pictures:
         parts += ["### Figure 13, moving", f"![The ego drives, in blue]({pictures[ANIMATION]})"]
     return "\n\n".join(parts)
+
+
+def _constraints(run: Run) -> str:
+    """What was learned, for use elsewhere."""
+    names = making.constraints(run)
+    if not names:
+        return "## Constraints\n\nNone: this run has not left any in one file."
+    links = [f"- [{name.partition('/')[2]}]({name})" for name in names]
+    text = (
+        "What each run has learned, in one file that needs no pipeline: "
+        '`icl_core.Constraint.load("gridworld-a-icl.safetensors").predict(observation, action)`.'
+    )
+    return "\n".join(["## Constraints", "", text, "", *links])
 
 
 def _heading(item: Item) -> str:
