@@ -6,7 +6,7 @@ ${PYTHON:-python3.11} -m venv --clear .venv
 PIP=".venv/bin/python -m pip install --quiet --disable-pip-version-check"
 
 # PyTorch first and by its exact version: asked for by others, it would come with CUDA. On Linux
-# without a GPU, PIP_INDEX_URL=https://download.pytorch.org/whl/cpu brings the small build.
+# without a GPU, PIP_EXTRA_INDEX_URL=https://download.pytorch.org/whl/cpu should bring the small build.
 $PIP "$(grep '^torch==' requirements.lock)"
 # --no-deps: what omnisafe and safety-gymnasium declare (NumPy below 1.24, pygame 2.1.0, ...) has no
 # files for Python 3.11. The lock holds what really is imported, and nothing else.
