@@ -5,11 +5,11 @@ cd "$(dirname "$0")"
 ${PYTHON:-python3.11} -m venv --clear .venv
 PIP=".venv/bin/python -m pip install --quiet --disable-pip-version-check"
 
-# PyTorch first and by its exact version: asked for by others, it would come with CUDA. On Linux
-# without a GPU, PIP_INDEX_URL=https://download.pytorch.org/whl/cpu brings the small build.
+# PyTorch first, by its exact version. It comes with CUDA where PyPI is all that pip knows; on Linux
+# without a GPU, PIP_EXTRA_INDEX_URL=https://download.pytorch.org/whl/cpu should bring the small build.
 $PIP "$(grep '^torch==' requirements.lock)"
-# --no-deps: what omnisafe and safety-gymnasium declare (NumPy below 1.24, pygame 2.1.0, ...) has no
-# files for Python 3.11. The lock holds what really is imported, and nothing else.
+# --no-deps: gymnasium-robotics wants NumPy below 1.24 and icl_core 2; both work with 1.26. The lock also
+# leaves out what training does not import (pygame, typer, grpcio, ...).
 grep -v '^torch==' requirements.lock | $PIP --no-deps -r /dev/stdin
 # icl_core without its own needs: to load and ask a constraint, NumPy, pyarrow and safetensors do.
 $PIP --no-deps -e ../..
