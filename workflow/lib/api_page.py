@@ -82,7 +82,7 @@ def _signature(thing: Any, drop: bool = False) -> str:
     given = [one.replace(annotation=empty) for one in found.parameters.values()]
     given = [one for one in given if not (drop and one.name in ("self", "cls"))]
     text = str(found.replace(parameters=given, return_annotation=inspect.Signature.empty))
-    return re.sub(r"<factory>|<[\w.]+ object at 0x[0-9a-f]+>", "...", text)
+    return re.sub(r"<factory>|<[\w.]+ object at 0x[0-9a-f]+>", "...", text).replace("'", '"')
 
 
 def _text(thing: Any) -> str:
