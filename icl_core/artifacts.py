@@ -49,6 +49,7 @@ PACKAGES = (
     "highway-env",
     "mujoco",
     "shapely",
+    "stable-baselines3",
 )
 
 

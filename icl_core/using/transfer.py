@@ -133,7 +133,7 @@ def _row(given: Transfer, condition: str, seed: int, episodes: Trajectories) -> 
 def _ours(given: Transfer, condition: str, job: Job) -> list[Trajectories]:
     """Episodes of our constrained learner, a stack of seeds at once."""
     # The same draws under every condition: the agents start alike.
-    rngs = generators(given.seeds, "transfer")
+    rngs = generators(given.seeds, "transfer", "agents")
     own = replace(given.own, epochs=given.settings.epochs)
     job = job.part(condition).of(given.seeds, "transfers")
     cost, beta = given.cost(condition), given.constraint.beta
@@ -152,7 +152,7 @@ def _ppo(given: Transfer, condition: str, job: Job) -> list[Trajectories]:
     for seed in given.seeds:
         env, drawn = (
             environments(given, condition),
-            int(generator(seed, "transfer").integers(2**31)),
+            int(generator(seed, "transfer", "agents").integers(2**31)),
         )
         chooser = train_ppo(env, settings.steps, world.discount, drawn, limit)
         rng = generator(seed, "transfer", "episodes")
