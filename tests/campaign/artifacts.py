@@ -23,6 +23,7 @@ from icl_core.learning.true_fit import FIT_SCHEMA
 from icl_core.measuring.claims.evaluate import CLAIMS_SCHEMA
 from icl_core.measuring.loading import ROLLOUTS_SCHEMA
 from icl_core.measuring.metrics import METRICS_SCHEMA
+from icl_core.measuring.transfer import TRANSFER_SCHEMA
 from tests.campaign.cases import Kind, Place, Seen, accepted, choose, refused
 from workflow.lib.records import artifacts
 from workflow.program.verify import times
@@ -41,6 +42,7 @@ TABLES = {
     "run_metrics": METRICS_SCHEMA,
     "metrics": METRICS_SCHEMA,
     "true_fit": FIT_SCHEMA,
+    "transfer": TRANSFER_SCHEMA,
     "claims": CLAIMS_SCHEMA,
 }
 _FOLDER = tempfile.TemporaryDirectory(prefix="artifacts-")

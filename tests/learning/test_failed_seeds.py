@@ -31,6 +31,7 @@ from icl_core.learning.problem import Outcome
 from icl_core.measuring.loading import ROLLOUTS_SCHEMA
 from icl_core.measuring.metrics import METRICS_SCHEMA
 from icl_core.settings import plain, used
+from icl_core.using.constraint import Constraint
 from tests.learning.icl_steps import RL, TINY, steps_of, take_steps
 from tests.learning.test_algorithm import Files, run_scripts
 from tests.learning.test_methods import SEEDS
@@ -184,7 +185,7 @@ def measured(final):
     """The table of metrics that the script makes of a stack."""
     job = SimpleNamespace(
         input=Files(demonstrations="demonstrations.parquet", **final, constraints=[], policies=[]),
-        output=Files(metrics="m.parquet", rollouts="r.parquet"),
+        output=Files(metrics="m.parquet", rollouts="r.parquet", portable="c.safetensors"),
         wildcards=SimpleNamespace(experiment="gridworld-b", method="icl"),
         params=SimpleNamespace(settings=settings_of(TINY), code="x"),
         log=["metrics.log"],
@@ -217,6 +218,8 @@ def test_files_say_who_has_failed_and_metrics_have_no_value_of_it(folder, spoil)
     assert (said["metric"], said["value"], said["reported"]) == ("failed", 1.0, True)
     seeds = read_table("r.parquet", ROLLOUTS_SCHEMA)["seed"].to_pylist()
     assert set(seeds) == {3, 5}
+    constraint = Constraint.load("c.safetensors")
+    assert (constraint.seeds, constraint.failed_seeds) == ((3, 5), (BAD,))
 
 
 def test_where_every_seed_diverges_the_job_ends_in_one_sentence(folder, monkeypatch, capsys):

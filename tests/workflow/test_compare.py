@@ -339,7 +339,7 @@ def test_equal_results_are_one_line_and_no_page(here, tmp_path, capsys):
     lines = run(capsys, here, tmp_path / "again", "--output", tmp_path / "out")
     (line,) = lines
     assert re.fullmatch(
-        r"Equal: .+ have \d+ cells, \d+ tables, 29 figures, the same on both .+", line
+        r"Equal: .+ have \d+ cells, \d+ tables, 30 figures, the same on both .+", line
     )
     assert not (tmp_path / "out").exists()
 

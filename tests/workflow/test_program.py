@@ -85,7 +85,7 @@ def test_a_reason_for_each_edit_in_words(editable):
     assert re.fullmatch(r"\d+ jobs are missing or stale, about .* of CPU", first)
     (density,) = [line for line in rest if line.startswith("density")]
     assert density.startswith(
-        "density, 9 jobs of 9 experiments: code, icl_core/learning/engine/density_fit.py (then: "
+        "density, 10 jobs of 10 experiments: code, icl_core/learning/engine/density_fit.py (then: "
     )
     (adjust,) = [line for line in rest if line.startswith("adjust")]
     assert "gridworld-b" in adjust
@@ -224,12 +224,11 @@ def _files(place):
 def test_targets_by_name(monkeypatch):
     monkeypatch.chdir(program.project(program.Path(__file__).parent))
     wanted = Wanted("quick", ["figure-16", "table-01", "gridworld-b-beta-299", "a/file", "results"])
-    *given, _, one, two, three, four, file, rule = wanted.for_snakemake(cores=3)
+    *given, _, one, two, three, file, rule = wanted.for_snakemake(cores=3)
     assert given == ["--cores", "3", "--config", "scale=quick"]
     assert one == "results/quick/figures/figure-16-constraint-gridworld-a.svg"
     assert two == "results/quick/tables/table-01-cmse.csv"
     assert three == "results/quick/runs/gridworld-b-beta-299/icl/seeds-1-2/metrics.parquet"
-    assert four == "results/quick/constraints/gridworld-b-beta-299/icl/seeds-1-2.safetensors"
     assert (file, rule) == ("a/file", "results")
     own = Wanted("quick", [], ["mine.yaml"]).for_snakemake()
     assert own[4:] == ["--configfile", "config.yaml", "mine.yaml", "--", "all"]

@@ -20,8 +20,9 @@ CLAIM = """
 """
 
 
-# How many jobs are meant below: 7 experts and 2 recordings give 9 sets of demonstrations, from
-# which 15 experiments learn by ICL, 6 of them in two iterations, the others in one.
+# How many jobs are meant below: 8 experts and 2 recordings give 10 sets of demonstrations, from
+# which 16 experiments learn by ICL, 7 of them in two iterations, the others in one. What four of
+# them have learned is given to other agents.
 
 
 def test_a_second_run_does_nothing_and_soon_knows(editable):
@@ -47,22 +48,23 @@ def test_an_edited_table_function_sets_its_tables(editable):
 def test_an_edited_flow_reruns_itself_and_what_follows(editable):
     editable.append("icl_core/learning/engine/density.py", EDIT)
     assert editable.planned() == {
-        "icl_density": 9,
-        "icl_adjust": 21,
-        "icl_policy": 6,  # the second iterations
-        "icl_select": 15,
-        "metrics": 15,
+        "icl_density": 10,
+        "icl_adjust": 23,
+        "icl_policy": 7,  # the second iterations
+        "icl_select": 16,
+        "metrics": 16,
         "collect_metrics": 1,
-        "table": 10,  # 1 to 6, 1b, 2b, 2c and the times
-        "figure": 23,  # all but the experts' training and the environments
+        "transfer": 4,
+        "table": 11,  # 1 to 6, 1b, 2b, 2c, the times and transfers
+        "figure": 24,  # all but the experts' training and the environments
     }
 
 
 def test_an_edited_ppo_trains_everything_again(editable):
     editable.append("icl_core/learning/engine/ppo.py", EDIT)
     jobs = editable.planned()
-    assert jobs["expert"] == 7
-    assert jobs["icl_policy"] == 15  # six variants share the first policy of their original
+    assert jobs["expert"] == 8
+    assert jobs["icl_policy"] == 17  # six variants share the first policy of their original
     others = {"simulate_recordings", "read_recordings", "make_scene", "true_fit"}
     assert others.isdisjoint(jobs)
 
@@ -103,7 +105,7 @@ def test_more_reported_episodes_train_nothing(editable):
         lambda config: config["scales"]["smoke"].update(measuring={"report_episodes": 6})
     )
     jobs = editable.planned()
-    assert jobs["metrics"] == 20
+    assert jobs["metrics"] == 21
     assert not any(rule in jobs for rule in (*LEARNED, "expert"))
 
 
@@ -134,7 +136,6 @@ WITHOUT_EFFECT = {
     "workflow/scripts/icl_density.py": "\n# a comment\n",
     "icl_core/learning/linear_program.py": EDIT,
     "icl_core/learning/methods/icl/algorithm.py": EDIT,
-    "icl_core/environments/gymnasium.py": EDIT,
     "icl_core/environments/pictures/synthetic.py": EDIT,
     "icl_core/progress.py": EDIT,
     "icl_core/settings.py": EDIT,
@@ -146,6 +147,11 @@ def test_what_no_job_runs_reruns_nothing(editable):
     for file, text in WITHOUT_EFFECT.items():
         editable.append(file, text)
     assert editable.planned() == {}
+
+
+def test_edited_wrappers_train_the_agents_that_wear_them_again(editable):
+    editable.append("icl_core/using/vector_wrappers.py", EDIT)
+    assert editable.planned() == {"transfer": 4, "table": 1, "figure": 1}
 
 
 def test_a_touch_reruns_nothing(editable):
@@ -162,7 +168,7 @@ def test_a_touch_reruns_nothing(editable):
     assert editable.planned() == {}
 
 
-@pytest.mark.parametrize(("dpi", "rules"), [(150, {"figure": len(paper.FIGURES)}), (300, {})])
+@pytest.mark.parametrize(("dpi", "rules"), [(150, {"figure": len(paper.FIGURES) + 1}), (300, {})])
 def test_a_changed_setting_reruns_who_uses_it(editable, dpi, rules):
     editable.configure(lambda config: config.update(showing={"dpi": dpi}))
     assert editable.planned() == rules

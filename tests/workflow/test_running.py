@@ -133,7 +133,7 @@ def own(finished):
 def test_own_demonstrations_take_the_experts_place(checkout, own):
     with_own_demonstrations(checkout, own)
     jobs = checkout.planned()
-    assert (jobs["import_demonstrations"], jobs["expert"]) == (1, 3 + 3 + 2)
+    assert (jobs["import_demonstrations"], jobs["expert"]) == (1, 3 + 3 + 2 + 1)
     target = "results/smoke/demonstrations/gridworld-a/trajectories.parquet"
     checkout.run(target)
     assert pq.read_table(checkout.path / target).equals(own)

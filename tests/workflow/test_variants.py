@@ -20,6 +20,7 @@ def configured(experiments=None, variants=None, scale="paper"):
     config = {**copy.deepcopy(CONFIG), "scale": scale}
     config["experiments"] = experiments or config["experiments"]
     config["variants"] = {} if variants is None else variants
+    config["transfers"] = {}
     return resolve(config).experiments
 
 

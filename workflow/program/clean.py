@@ -12,7 +12,7 @@ from workflow.program.forecast import megabytes, size_of
 from workflow.program.jobs import Job, Wanted, dry_run
 
 # These show many experiments at once: they are made again, not robbed of an input.
-GATHERING = frozenset({"collect_metrics", "claims", "figure", "table", "report_page"})
+GATHERING = frozenset({"collect_metrics", "claims", "figure", "report_page", "table", "transfer"})
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:

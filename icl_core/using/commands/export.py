@@ -20,6 +20,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     """A constraint and a table."""
     sources.constraint_file(parser)
     parser.add_argument("output", metavar="TABLE", help="a file, .csv or .parquet")
+    parser.add_argument(
+        "--latex", metavar="FOLDER", help="instead: all tables and figures of a run, for a paper"
+    )
 
 
 def main(given: argparse.Namespace) -> int:
