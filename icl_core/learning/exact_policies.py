@@ -64,29 +64,14 @@ class Cells:
         self.moves[self.goal] = 0.0  # it ends the episode
 
     def best(self, gains: np.ndarray) -> Behaviour:
-        """The policy of the largest d_pi . gains."""
-        return self._deterministic(self.best_actions(gains))
-
-    def best_actions(self, gains: np.ndarray) -> np.ndarray:
-        """What that policy does, (horizon, cells), by backward induction."""
+        """The policy of the largest d_pi . gains, by backward induction."""
         chosen = np.empty((self.horizon, CELLS), np.int64)
         to_come, every = np.zeros(CELLS), np.arange(CELLS)
         for t in reversed(range(self.horizon)):
             after = self.discount * (self.moves @ to_come)
             chosen[t] = after.argmax(axis=1)
             to_come = gains + after[every, chosen[t]]
-        return chosen
-
-    def visits_from_starts(self, chosen: np.ndarray) -> np.ndarray:
-        """(starts, cells): the visits of the policy that takes the actions (horizon, cells), by
-        the cell it starts in.
-        """
-        present = np.eye(CELLS)[self.starts > 0]
-        visits, every = np.zeros_like(present), np.arange(CELLS)
-        for t in range(self.horizon):
-            visits += self.discount**t * present
-            present = present @ self.moves[every, chosen[t]]
-        return visits
+        return self._deterministic(chosen)
 
     def _deterministic(self, chosen: np.ndarray) -> Behaviour:
         """What the policy does that takes the actions (horizon, cells)."""

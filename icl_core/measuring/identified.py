@@ -17,8 +17,8 @@ In words: whoever earns more than the expert must be made to pay more than beta,
 is linear in (c, tau), so the constraints that explain the demonstrations are a convex set, and
 each bound on it is a linear program. (tau = 0 says that no policy costs less than beta: the limit
 of large lambda, so that the set is closed.) Policies are too many to list; a backward induction
-finds the one that breaks (2') most, and it is added until none does. The policies that were found
-serve all programs of the set.
+finds the one that breaks (2') most, and what it does in each cell at each time is added, as a row
+of the dual program, until none breaks it. What was found serves all programs of the set.
 """
 
 from __future__ import annotations
@@ -41,7 +41,8 @@ from icl_core.learning.exact_policies import (
     demonstrated_return,
 )
 
-EXACT = 1e-7  # by which a policy may break (2') before it is added
+EXACT = 1e-6  # by which a policy may break (2') before it is added
+OPTIONS = {"primal_feasibility_tolerance": 1e-9}  # finer than that, or programs would not end
 ERRORS = 2.0  # standard errors of J_E(r): the default tolerance
 HALF = 0.5  # a cell is told where all its values lie on one side of this
 STEEPEST = 1e4  # largest tau: beyond it reward alone would decide
@@ -95,8 +96,8 @@ class Identified:
         self.tolerance = tolerance
         self.enough = float(returns.mean()) + tolerance  # R
         self.best_return = float(self.cells.best(self.cells.rewards).visits[self.cells.goal])
-        self.weights = self.cells.starts[self.cells.starts > 0]  # mu, of each start
-        self._rows: list[sparse.csr_array] = []  # of the policies that (2') was broken by
+        # Which (t, s, a) the policies take by which (2') was broken.
+        self._known = np.zeros(self.cells.horizon * CELLS * self.cells.actions, bool)
 
     @property
     def silent(self) -> bool:
@@ -113,60 +114,63 @@ class Identified:
                 return None
             if found.status != 0:
                 raise RuntimeError(f"a linear program of {self.world.name} failed: {found.message}")
-            constraint = np.clip(found.x[:CELLS], 0.0, 1.0)
-            tau, most = float(found.x[CELLS]), found.x[CELLS + 1 :]
-            spent = self.beta - tau * self.enough
-            if self.silent or not self._add_breaking(constraint, tau, most, spent):
+            constraint, tau = np.clip(found.x[:CELLS], 0.0, 1.0), float(found.x[CELLS])
+            if self.silent or not self._add_breaking(constraint, tau):
                 return constraint
 
     def _program(self, gains: np.ndarray) -> OptimizeResult:
-        """With the policies found so far. Unknowns: c, tau, and of each start the most W that a
-        policy from there has of tau J(r) - J(c).
+        """With the actions found so far. Unknowns: c, tau, and W_t(s), the most of tau J(r) - J(c)
+        that is to come from each cell at each time.
         """
-        starts, free = len(self.weights), [(None, None)] * len(self.weights)
-        expert = np.concatenate([self.expert, np.zeros(1 + starts)])
-        together = np.concatenate([np.zeros(CELLS), [-self.enough], self.weights])
-        rows = sparse.vstack([sparse.csr_array(np.vstack([expert, together])), *self._rows])
-        limits = np.zeros(rows.shape[0])
-        limits[:2] = self.beta, -self.beta
-        bounds = [(0.0, 1.0)] * CELLS + [(0.0, STEEPEST)] + free
-        if self.silent:
-            rows, limits, bounds = expert[None], limits[:1], [(0.0, 1.0)] * CELLS + [(0, 0)] + free
-        padded = np.concatenate([gains, np.zeros(1 + starts)])
-        return linprog(-padded, rows, limits, bounds=bounds, method="highs")
+        values = self.cells.horizon * CELLS
+        padded = np.concatenate([gains, np.zeros(1 + values)])
+        expert = np.concatenate([self.expert, np.zeros(1 + values)])
+        bounds = [(0.0, 1.0)] * CELLS + [(0.0, STEEPEST)] + [(None, None)] * values
+        rows, limits = sparse.csr_array(expert[None]), np.array([self.beta])
+        if not self.silent:
+            together = np.zeros(len(padded))
+            together[CELLS], together[CELLS + 1 : 2 * CELLS + 1] = -self.enough, self.cells.starts
+            known = self._bellman[np.flatnonzero(self._known)]
+            rows = sparse.vstack([rows, sparse.csr_array(together[None]), known])
+            limits = np.concatenate([limits, [-self.beta], np.zeros(known.shape[0])])
+        return linprog(-padded, rows, limits, bounds=bounds, method="highs", options=OPTIONS)
 
-    def _add_breaking(
-        self, constraint: np.ndarray, tau: float, most: np.ndarray, spent: float
-    ) -> bool:
-        """Add, from each start, the policy that has more than `most` of tau J(r) - J(c).
-
-        False where none has so much that mu . W + `spent` is above 0: then (2') holds.
+    @cached_property
+    def _bellman(self) -> sparse.csr_array:
+        """W_t(s) >= tau r(s) - c(s) + gamma sum_s' P(s' | s, a) W_(t+1)(s'), for each (t, s, a):
+        rows (c, tau, W) <= 0.
         """
-        chosen = self.cells.best_actions(tau * self.cells.rewards - constraint)
-        visits = self.cells.visits_from_starts(chosen)
-        has = tau * visits[:, self.cells.goal] - visits @ constraint
-        room = EXACT * max(1.0, tau)
-        if self.weights @ has + spent <= room:
+        steps, actions = self.cells.horizon, self.cells.actions
+        here = np.repeat(np.eye(CELLS), actions, axis=0)
+        after = self.cells.discount * self.cells.moves.reshape(CELLS * actions, CELLS)
+        values = sparse.kron(sparse.eye_array(steps, k=1), after)
+        values = values - sparse.kron(sparse.eye_array(steps), here)
+        paid = np.column_stack([-here, here @ self.cells.rewards])
+        return sparse.csr_array(sparse.hstack([sparse.kron(np.ones((steps, 1)), paid), values]))
+
+    def _add_breaking(self, constraint: np.ndarray, tau: float) -> bool:
+        """Add what the policy does that breaks (2') most, wherever it comes; False: none does."""
+        found = self.cells.best(tau * self.cells.rewards - constraint)
+        has = tau * found.visits[self.cells.goal] - found.visits @ constraint
+        does = found.occupancy.ravel() > 0
+        if has + self.beta - tau * self.enough <= EXACT * max(1.0, tau) or self._known[does].all():
             return False
-        beyond = np.flatnonzero(has > most + room / 2)
-        own = -np.eye(len(most))[beyond]
-        gained = visits[beyond, self.cells.goal]
-        self._rows.append(sparse.csr_array(np.column_stack([-visits[beyond], gained, own])))
+        self._known |= does
         return True
 
     # ------------------------------------------------------------------ what is asked of it
 
-    @cached_property
+    @property
     def empty(self) -> bool:
         """Whether no constraint explains the demonstrations."""
-        return self.solve(np.zeros(CELLS)) is None
+        return self.tolerance < self.least_tolerance - EXACT
 
     @cached_property
     def bounds(self) -> Bounds:
         """Two programs for each cell; an InputError where the set is empty."""
         corners = []
         for gains in (*-np.eye(CELLS), *np.eye(CELLS)):
-            corner = self.solve(gains)
+            corner = None if self.empty else self.solve(gains)
             if corner is None:
                 raise InputError(
                     f"demonstrations: expected ones that some constraint explains within a "
@@ -207,30 +211,34 @@ class Identified:
     def least_tolerance(self) -> float:
         """The smallest tolerance at which the set is not empty.
 
-        With u = lambda c the dual is linear in (u, lambda) too: the least theta >= 0 with
-        J(pi, r) - (d_pi . u - lambda beta) <= J_E(r) + theta for every policy, 0 <= u <= lambda
-        and d_E . u <= lambda beta.
+        With u = lambda c the dual is linear in u, lambda and the values V of cells at each time:
+        the least theta >= 0 with mu . V_0 + lambda beta <= J_E(r) + theta, d_E . u <= lambda beta,
+        0 <= u <= lambda and V_t(s) >= r(s) - u(s) + gamma sum_s' P(s' | s, a) V_(t+1)(s').
+        One program, without a search for policies: these would be many where the set is empty.
         """
-        shown, starts = self.enough - self.tolerance, len(self.weights)
-        keeps = np.hstack([np.eye(CELLS), np.full((CELLS, 1), -1.0), np.zeros((CELLS, starts + 1))])
-        expert = np.concatenate([self.expert, [-self.beta], np.zeros(starts + 1)])
-        together = np.concatenate([np.zeros(CELLS), [self.beta], self.weights, [-1.0]])
-        bounds = [(0.0, None)] * CELLS + [(0.0, STEEPEST)] + [(None, None)] * starts + [(0.0, None)]
-        while True:
-            # Those of the other programs with tau = 1, and u for c: (c, tau, W) -> (u, lambda, W).
-            cuts = sparse.vstack([sparse.csr_array((0, CELLS + 1 + starts)), *self._rows]).toarray()
-            gained = cuts[:, CELLS].copy()
-            cuts[:, CELLS] = 0.0
-            rows = np.vstack([keeps, expert, together, np.pad(cuts, ((0, 0), (0, 1)))])
-            limits = np.concatenate([np.zeros(CELLS + 1), [shown], -gained])
-            gains = np.eye(CELLS + starts + 2)[-1]
-            found = linprog(gains, rows, limits, bounds=bounds, method="highs")
-            if found.status not in (0, 3):
-                raise RuntimeError(f"a linear program of {self.world.name} failed: {found.message}")
-            u, theta = found.x[:CELLS], float(found.x[-1])
-            spent = found.x[CELLS] * self.beta - shown - theta
-            if not self._add_breaking(u, 1.0, found.x[CELLS + 1 : -1], spent):
-                return theta
+        rows, limits = self._dual()
+        bounds = [(None, None)] * (self.cells.horizon * CELLS) + [(0.0, None)] * (CELLS + 2)
+        gains = np.append(np.zeros(rows.shape[1] - 1), 1.0)
+        found = linprog(gains, rows, limits, bounds=bounds, method="highs-ipm")
+        if found.status != 0:
+            raise RuntimeError(f"a linear program of {self.world.name} failed: {found.message}")
+        return float(found.fun)
+
+    def _dual(self) -> tuple[sparse.csc_array, np.ndarray]:
+        """rows (V, u, lambda, theta) <= limits, of `least_tolerance`."""
+        pad, bellman = sparse.csr_array, self._bellman
+        begin = np.zeros((1, self.cells.horizon * CELLS))
+        begin[0, :CELLS] = self.cells.starts
+        rows = sparse.block_array(
+            [
+                [bellman[:, CELLS + 1 :], bellman[:, :CELLS], None, None],
+                [pad(begin), None, pad([[self.beta]]), pad([[-1.0]])],
+                [None, pad(self.expert[None]), pad([[-self.beta]]), None],
+                [None, sparse.eye_array(CELLS), pad(np.full((CELLS, 1), -1.0)), None],
+            ]
+        )
+        rewards, shown = bellman[:, [CELLS]].toarray().ravel(), self.enough - self.tolerance
+        return sparse.csc_array(rows), np.concatenate([-rewards, [shown], np.zeros(1 + CELLS)])
 
 
 def _nearest_mixture(corners: np.ndarray, target: np.ndarray) -> np.ndarray:
