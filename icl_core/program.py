@@ -21,6 +21,7 @@ from icl_core.errors import InputError
 ANYWHERE = {
     "learn": "a constraint from demonstrations, in an environment of Gymnasium",
     "evaluate": "what episodes cost under a constraint",
+    "identify": "what demonstrations tell of the constraint, and what they cannot",
     "plot": "draw a constraint",
     "export": "a constraint as a table; --latex: all of a run for a paper",
 }

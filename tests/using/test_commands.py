@@ -6,8 +6,12 @@ import pytest
 from pyarrow import csv
 
 from icl_core import program
+from icl_core.demonstrations.files import write_demonstrations
+from icl_core.environments import make_world
 from icl_core.using.commands.sources import settings
 from icl_core.using.constraint import Constraint
+from tests.learning.tiny import demonstrations_of
+from tests.small_grids import optimal_expert
 from tests.using.robots import TINY, demonstrations
 
 ENV = "tests.using.robots:Robot-v0"
@@ -79,12 +83,43 @@ def test_learn_evaluate_plot_and_export(learned, shown, tmp_path, capsys):
     assert isinstance(table, pa.Table)
 
 
+def test_identify_says_what_demonstrations_tell(tmp_path, capsys):
+    world = make_world("gridworld-a")
+    path = str(tmp_path / "own.parquet")
+    shown = optimal_expert(world, world.true_on_grid)
+    write_demonstrations(path, shown, world, {})
+    for named in ("gridworld-a", "icl/GridworldA-v0"):
+        assert program.main(["identify", named, path, "--cost-limit", "0.99"]) == 0
+        lines = capsys.readouterr().out.splitlines()
+        assert len(lines) == 2 + 49 + 1
+        assert "the reward tells nothing" in lines[1]
+        never = "cannot tell whether (3, 2) is forbidden: c may be anything from 0 to 1"
+        assert sum(never in line for line in lines) == 1
+        assert lines[-1].startswith("of 49 cells ") and "0 forbidden" in lines[-1]
+    assert program.main(["identify", "cartpole-mr", path]) == 1
+    assert "expected observations of 4 numbers" in capsys.readouterr().err
+
+
+def test_identify_says_where_an_edge_can_lie(tmp_path, capsys):
+    world = make_world("cartpole-mr")
+    path = str(tmp_path / "own.parquet")
+    write_demonstrations(path, demonstrations_of(world), world, {})
+    assert program.main(["identify", "cartpole-mr", path, "--cost-limit", "2"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 2 and all("an edge can be forbidden for edges" in one for one in lines)
+    assert program.main(["identify", "cartpole-mr", path, "--cost-limit", "999"]) == 0
+    assert capsys.readouterr().out.count("for every edge") == 2
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
         (["learn", "No-v0", "demonstrations.parquet"], "env 'No-v0': expected an environment"),
         (["learn", ENV, "nothing.parquet"], "nothing.parquet: expected a Parquet file"),
-        (["learn", ENV, "demonstrations.parquet", "--method", "magic"], "choose one of gail-con"),
+        (
+            ["learn", ENV, "demonstrations.parquet", "--method", "magic"],
+            "choose one of exact-icl, gail-con",
+        ),
         (["learn", ENV, "demonstrations.parquet", "--set", "loop"], "expected KEY=VALUE"),
         (["learn", ENV, "demonstrations.parquet", "--set", "loop.x=1"], "loop.x"),
         (["evaluate", "c.safetensors", "demonstrations.parquet"], "expected a file, found nothing"),

@@ -215,7 +215,9 @@ def test_other_methods_are_found_by_name():
         make_learner("icrl", Robot, demonstrations(), horizon=HORIZON, settings=TINY["icrl"]).method
         == ICRL.method
     )
-    with pytest.raises(InputError, match="method 'nothing' is unknown; choose one of gail"):
+    with pytest.raises(
+        InputError, match="method 'nothing' is unknown; choose one of exact-icl, gail"
+    ):
         make_learner("nothing", Robot, demonstrations())
 
 
