@@ -21,7 +21,7 @@ from icl_core.learning.experts import ExpertSettings, train_expert
 from icl_core.learning.true_fit import FitSettings, failed_fits, final_errors, fit_true_constraint
 from icl_core.randomness import generators
 from tests.learning.icl_steps import RL, TINY
-from tests.learning.test_methods import SEEDS, VARIANTS, learn, learned
+from tests.learning.test_methods import SEEDS, TRAINED, learn, learned
 from tests.learning.tiny import (
     BAD,
     KEPT,
@@ -43,10 +43,9 @@ def numpy_is_silent():
         yield
 
 
-# ------------------------------------------------------------------ every method
+# ------------------------------------- every method that trains: linear programs do not diverge
 
-
-@pytest.mark.parametrize(("method", "variant"), VARIANTS)
+@pytest.mark.parametrize(("method", "variant"), TRAINED)
 def test_the_others_of_the_stack_keep_their_bytes(method, variant, spoil):
     healthy, _ = learned(method, variant, "gridworld-a")
     without = learn(method, variant, "gridworld-a", [3, 5])
@@ -61,7 +60,7 @@ def test_the_others_of_the_stack_keep_their_bytes(method, variant, spoil):
     assert f"look at learning.{method}." in line
 
 
-@pytest.mark.parametrize(("method", "variant"), VARIANTS)
+@pytest.mark.parametrize(("method", "variant"), TRAINED)
 def test_a_killed_stack_with_a_failed_seed_goes_on_to_the_same_bytes(
     method, variant, spoil, tmp_path
 ):
@@ -74,7 +73,7 @@ def test_a_killed_stack_with_a_failed_seed_goes_on_to_the_same_bytes(
     assert_same_runs(whole, again, [0, 1, 2])
 
 
-@pytest.mark.parametrize(("method", "variant"), VARIANTS)
+@pytest.mark.parametrize(("method", "variant"), TRAINED)
 @pytest.mark.parametrize("name", ["gridworld-a", "halfcheetah"])
 def test_nan_in_the_middle_of_a_step_harms_nobody_else(method, variant, name, monkeypatch):
     """What follows in the same step computes with it: rollouts, other weights, the multiplier."""
@@ -92,7 +91,7 @@ def test_nan_in_the_middle_of_a_step_harms_nobody_else(method, variant, name, mo
     assert_only_bad_failed(learn(method, variant, name, SEEDS), healthy)
 
 
-@pytest.mark.parametrize(("method", "variant"), VARIANTS)
+@pytest.mark.parametrize(("method", "variant"), TRAINED)
 def test_where_no_seed_is_left_one_sentence_ends_the_job(method, variant, spoil):
     spoil(SEEDS)
     with pytest.raises(InputError) as error:
