@@ -45,6 +45,7 @@ def numpy_is_silent():
 
 # ------------------------------------- every method that trains: linear programs do not diverge
 
+
 @pytest.mark.parametrize(("method", "variant"), TRAINED)
 def test_the_others_of_the_stack_keep_their_bytes(method, variant, spoil):
     healthy, _ = learned(method, variant, "gridworld-a")
