@@ -19,6 +19,7 @@ from icl_core.demonstrations.dataset import Demonstrations
 from icl_core.demonstrations.trajectories import accumulate
 from icl_core.errors import InputError
 from icl_core.learning.engine.costs import constraint_values
+from icl_core.learning.engine.divergence import lost
 from icl_core.learning.engine.networks import sigmoid
 from icl_core.learning.engine.rollouts import roll_out
 from icl_core.learning.engine.training import Job, Store
@@ -133,10 +134,9 @@ class Learner:
     def policies(self) -> list[Policy]:
         """The policy of each seed that has not failed."""
         outcome = self._learned()
-        failed = np.zeros(len(self.seeds)) if outcome.failed is None else outcome.failed
+        kept = np.flatnonzero(~lost(outcome.failed, len(self.seeds))).tolist()
         return [
-            Policy(outcome.policy.pick([run]), self.task.world, self.seeds[run])
-            for run in np.flatnonzero(failed == 0).tolist()
+            Policy(outcome.policy.pick([run]), self.task.world, self.seeds[run]) for run in kept
         ]
 
     @property
@@ -208,15 +208,18 @@ class Learner:
         """All rows are of the iteration that was kept, or are not; a failed run keeps none."""
         outcome = self._learned()
         kept = outcome.extras.get("kept", np.ones(len(self.seeds), np.int64))
-        failed = np.zeros(len(self.seeds)) if outcome.failed is None else outcome.failed
-        by_seed = dict(zip(self.seeds, np.where(failed > 0, 0, kept).tolist(), strict=True))
+        failed = lost(outcome.failed, len(self.seeds))
+        by_seed = dict(zip(self.seeds, np.where(failed, 0, kept).tolist(), strict=True))
         for row in self._rows:
             row["kept"] = row["iteration"] == by_seed[row["seed"]]
 
     def _about(self) -> dict[str, Any]:
         """What a file says of its making."""
-        parts = b"".join(part.tobytes() for part in self.task.trajectories.parts())
-        given = {name: value for name, value in asdict(self.options).items() if name != "inputs"}
+        seen = self.task.inputs
+        arrays = (*self.task.trajectories.parts(), seen.weights, seen.offset)
+        parts = b"".join(part.tobytes() for part in arrays)
+        # A function cannot be written down: what it is called must do.
+        given = asdict(self.options) | {"inputs": list(seen.names)}
         said = {"method": self.method, "settings": asdict(self.settings), **given}
         provenance = make_provenance(f"icl-core {version('icl-core')}", said, seeds=self.seeds)
         provenance["inputs"] = {"demonstrations": hashlib.sha256(parts).hexdigest()}

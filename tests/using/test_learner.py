@@ -151,19 +151,25 @@ def test_a_callback_hears_of_every_iteration_and_can_end_the_learning():
     assert [row["iteration"] for rows in one for row in rows] == [1, 1]
 
 
-def test_an_interrupted_learning_goes_on(tmp_path, monkeypatch):
-    monkeypatch.setattr("icl_core.using.learner.SAVE", 0.0)
-    whole, path = learner().learn(), tmp_path / "state.safetensors"
+class Interrupted(Exception):
+    """Stands for the end of a process."""
 
-    class Interrupted(Exception):
-        pass
+
+def interrupted(checkpoint, **options):
+    """Learn until the second iteration has ended, and no further."""
 
     def interrupt(rows):
         if rows[0]["iteration"] == 2:
             raise Interrupted
 
     with pytest.raises(Interrupted):
-        learner().learn(callback=interrupt, checkpoint=path)
+        learner(**options).learn(callback=interrupt, checkpoint=checkpoint)
+
+
+def test_an_interrupted_learning_goes_on(tmp_path, monkeypatch):
+    monkeypatch.setattr("icl_core.using.learner.SAVE", 0.0)
+    whole, path = learner().learn(), tmp_path / "state.safetensors"
+    interrupted(path)
     saved = sorted(tmp_path.iterdir())
     assert saved
     again = learner().learn(checkpoint=path)
@@ -171,6 +177,11 @@ def test_an_interrupted_learning_goes_on(tmp_path, monkeypatch):
         whole.outcome.constraint.parameters, again.outcome.constraint.parameters
     )
     assert not list(tmp_path.iterdir())
+
+
+def test_a_saved_state_of_other_inputs_counts_as_another_job():
+    one, two = (learner(inputs=names)._about() for names in (["x"], ["x", "y"]))
+    assert one != two
 
 
 def test_a_progress_bar_is_one_line(capsys):

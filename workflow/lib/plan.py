@@ -117,12 +117,8 @@ class Plan:
 
     def metrics_of_all_runs(self, wildcards: Any) -> list[str]:
         """The metrics of every group of seeds of every experiment and method."""
-        return self.of_all_runs("run_metrics")
-
-    def of_all_runs(self, kind: str) -> list[str]:
-        """A file of a kind of every group of seeds of every experiment and method."""
         return [
-            self.path(kind, experiment=one.name, method=method, group=group)
+            self.path("run_metrics", experiment=one.name, method=method, group=group)
             for one in self.config.experiments.values()
             for method in one.methods
             for group in self.config.groups
