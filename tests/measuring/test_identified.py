@@ -6,6 +6,7 @@ from scipy.optimize import linprog
 
 from icl_core.environments import make_world
 from icl_core.errors import InputError
+from icl_core.learning.linear_program import solve_constrained_optimum
 from icl_core.measuring.edges import allowed_edges
 from icl_core.measuring.identified import Identified, score
 from tests.learning.tiny import demonstrations_of
@@ -66,6 +67,40 @@ def test_bounds_are_those_of_a_program_over_all_policies(tolerance):
             assert ours[cell] == pytest.approx(whole.x[cell], abs=1e-5)
     for corner in found.bounds.corners:  # to rounding: corners lie on the set's border
         assert found.contains(0.999 * corner + 0.001 * found.bounds.corners.mean(axis=0))
+
+
+def test_bounds_with_slip_are_those_of_the_occupancy_program():
+    """Where moves slip policies cannot be listed; the program over occupancies needs no list."""
+    world = two_ways(4, slip=0.2, discount=0.9)
+    forbidden = np.zeros(49)
+    forbidden[STRAIGHT] = 1.0
+    world.threshold = 0.1
+    found = Identified(world, optimal_expert(world, forbidden, 400), 0.2, 0.02)
+    assert not found.silent and not found.empty
+
+    def explained(constraint):
+        optimum = solve_constrained_optimum(world, constraint, found.beta)
+        earns_more = optimum.feasible and optimum.return_value > found.enough + 1e-5
+        return found.expert @ constraint <= found.beta + 1e-6 and not earns_more
+
+    corners, rng = found.bounds.corners, np.random.default_rng(0)
+    middle = corners.mean(axis=0)
+    # Not too wide: just inside of each corner all is explained.
+    for corner in np.unique(corners.round(9), axis=0):
+        assert explained(corner + 1e-3 * (middle - corner))
+    # Not too narrow: whoever leaves the middle for a cube's corner is within them to the set's end.
+    ends = []
+    for _ in range(12):
+        target = rng.integers(0, 2, 49).astype(float)
+        least, most = 0.0, 1.0
+        for _ in range(9):
+            share = (least + most) / 2
+            fits = explained(middle + share * (target - middle))
+            least, most = (share, most) if fits else (least, share)
+        ends.append(middle + least * (target - middle))
+    assert (np.array(ends) >= found.bounds.least - 1e-4).all()
+    assert (np.array(ends) <= found.bounds.greatest + 1e-4).all()
+    assert found.bounds.free.sum() == 3  # start, (1, 1) and goal: the bounds do say something
 
 
 def test_a_detour_is_explained_by_a_price_on_arriving():
