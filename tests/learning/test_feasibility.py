@@ -1,6 +1,7 @@
 """ICRL's backward phase: importance weights and stops by hand, gradients by autograd."""
 
 from dataclasses import replace
+from decimal import Decimal, localcontext
 
 import numpy as np
 import pytest
@@ -61,9 +62,23 @@ def test_stops(forth, back, stops):
     assert replace(found, kl_new_old=back).too_far(SETTINGS) == stops
 
 
-def test_weights_that_overflow_stop_too():
-    now, then = np.full(400, 0.99), np.full(400, 1e-3)
-    assert importance(now, then, np.array([400])).too_far(SETTINGS)
+@pytest.mark.parametrize("step", [0.9, -0.9, 4.0, -4.0])
+def test_episodes_whose_weights_no_number_can_hold(step):
+    """Of 1,000 and 800 steps: the formulas with 2,000 digits (by decimal) are the reference."""
+    lengths = np.array([1000, 800])
+    then = np.full(1800, 0.01 if step > 0 else 0.5)
+    now = (then + EPSILON) * np.exp(step) - EPSILON
+    found = importance(now, then, lengths)
+    with localcontext() as context:
+        context.prec = 2000
+        rho = (Decimal(now[0]) + Decimal(EPSILON)) / (Decimal(then[0]) + Decimal(EPSILON))
+        omega = [rho ** int(n) for n in lengths]
+        mean, logs = sum(omega) / 2, [(one + Decimal(EPSILON)).ln() for one in omega]
+        forth = -sum(logs) / 2
+        back = sum((one - mean) * log for one, log in zip(omega, logs, strict=True)) / 2
+        back /= mean + Decimal(EPSILON)
+    assert found.kl_old_new == pytest.approx(float(forth), rel=1e-6)
+    assert found.kl_new_old == pytest.approx(float(back), rel=1e-6, abs=1e-12)
 
 
 def test_slope_is_that_of_autograd():

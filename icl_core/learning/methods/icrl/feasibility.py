@@ -18,6 +18,7 @@ from icl_core.learning.engine.optimisers import Adam
 from icl_core.settings import COUNT, POSITIVE, RATE, WEIGHT, setting
 
 EPSILON = 1e-5
+LARGEST_LOG = 700.0  # beyond it exp overflows
 
 
 @dataclass(frozen=True)
@@ -64,14 +65,18 @@ def importance(now: np.ndarray, then: np.ndarray, lengths: np.ndarray) -> Import
     """Compare zeta now and then on the agent's steps (steps,), episode after episode.
 
     rho = (zeta + eps) / (zeta_0 + eps) of a step, omega its product over an episode.
+    In logarithms: over a thousand steps omega leaves what a number can hold in both directions.
     """
     rho = (now.astype(np.float64) + EPSILON) / (then.astype(np.float64) + EPSILON)
     starts = np.cumsum(lengths) - lengths
-    with np.errstate(over="ignore", invalid="ignore"):
-        omega = np.exp(np.add.reduceat(np.log(rho), starts))
-        logs, mean = np.log(omega + EPSILON), omega.mean()
-        forth, back = -logs.mean(), ((omega - mean) * logs).mean() / (mean + EPSILON)
-    return Importance(rho / rho.mean(), float(forth), float(back))
+    log_omega = np.add.reduceat(np.log(rho), starts)
+    logs = np.logaddexp(log_omega, np.log(EPSILON))  # log(omega + eps)
+    # (omega - mean) / (mean + eps), all divided by the largest omega.
+    largest = log_omega.max()
+    omega = np.exp(log_omega - largest)
+    floor = np.exp(min(np.log(EPSILON) - largest, LARGEST_LOG))
+    spread = (omega - omega.mean()) / (omega.mean() + floor)
+    return Importance(rho / rho.mean(), float(-logs.mean()), float((spread * logs).mean()))
 
 
 def feasibility_slope(
