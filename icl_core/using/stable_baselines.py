@@ -16,6 +16,7 @@ import torch
 from gymnasium.vector import VectorEnv
 from stable_baselines3 import PPO
 from stable_baselines3.common.callbacks import BaseCallback
+from stable_baselines3.common.logger import Logger
 from stable_baselines3.common.vec_env.base_vec_env import VecEnv
 
 STEPS, BATCH = 16, 512  # of a rollout in each environment, and of an update
@@ -133,5 +134,7 @@ def train_ppo(
         seed=seed,
         device="cpu",
     )
+    # The logger that it would make leaves a folder in /tmp for every agent.
+    agent.set_logger(Logger(None, []))
     agent.learn(steps, callback=Multiplier(vector, *limit))
     return lambda observations: agent.predict(observations)[0]

@@ -1,5 +1,7 @@
 """Gymnasium's vectors as Stable-Baselines3 sees them."""
 
+import tempfile
+
 import numpy as np
 import pytest
 
@@ -73,3 +75,10 @@ def test_ppo_learns_to_go_to_the_goal():
         states, _, ended = world.step(states, chooser(world.observe(states)))
         arrived |= ended
     assert arrived.mean() > 0.8
+
+
+def test_an_agent_leaves_nothing_in_the_folder_of_temporary_files(tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    env = PenaliseCost(WorldVectorEnv(small_world("nav"), 4), 0.0)
+    train_ppo(env, 64, 0.99, 1, Limit(1.0, 0.0))
+    assert list(tmp_path.iterdir()) == []
