@@ -69,7 +69,9 @@ def test_physical_units_and_points_in_them():
     assert left < 0 < 40 < right < 41
     turned = made.plot(inputs=("gap g", "speed v")).axes[0]
     assert turned.get_xlabel() == "gap g [m]"
-    np.testing.assert_array_equal(turned.images[0].get_array(), ax.images[0].get_array().T)
+    # To rounding: in another order of rows some processors' kernels sum in another order too.
+    pictures = turned.images[0].get_array(), ax.images[0].get_array().T
+    np.testing.assert_allclose(*pictures, rtol=0, atol=1e-6)
 
 
 def three_inputs():
