@@ -61,8 +61,8 @@ def adjust_constraint(
     job.progress.total = len(active)
     logs: dict[int, dict[str, np.ndarray]] = {}
     for done, run in enumerate(active, start=1):
-        members = _members(policies, run, settings.policies_per_iteration)
-        log = _Run(problem, density, members, new, run, settings).adjust(iteration)
+        members = members_of(policies, run, settings.policies_per_iteration)
+        log = RunAdjustment(problem, density, members, new, run, settings).adjust(iteration)
         if log is not None:
             logs[run] = log
             job.progress(done, **{name: column[-1] for name, column in log.items()})
@@ -120,7 +120,19 @@ def should_stop(
     return close | (since_closest >= loop.patience)
 
 
-class _Run:
+def learner_of(
+    state: ConstraintState, run: int, settings: AdjustmentSettings
+) -> tuple[Networks, Adam]:
+    """A run's network and its optimiser: what they learn is learned in the state, in place."""
+    row = slice(run, run + 1)
+    network = state.networks.like(state.networks.parameters[row])
+    optimiser = Adam(network.parameters, settings.learning_rate)
+    optimiser.first, optimiser.second = state.first[row], state.second[row]
+    optimiser.steps = state.steps[row]
+    return network, optimiser
+
+
+class RunAdjustment:
     """One run's adjustment. Reads and writes its row of `state` in place."""
 
     def __init__(
@@ -141,16 +153,12 @@ class _Run:
 
         None where the constraint has diverged.
         """
-        self._weigh_newcomers(iteration)
+        self.weigh_newcomers(iteration)
         if iteration == 1:
             self.state.multipliers[self.run] = self.settings.multiplier_initial
-        row = slice(self.run, self.run + 1)
-        network = Networks(self.state.networks.sizes, self.state.networks.parameters[row])
-        optimiser = Adam(network.parameters, self.settings.learning_rate)
-        optimiser.first, optimiser.second = self.state.first[row], self.state.second[row]
-        optimiser.steps = self.state.steps[row]
+        network, optimiser = learner_of(self.state, self.run, self.settings)
         rounds = []
-        for agents in self._sampled_agents(iteration):
+        for agents in self.sampled_agents(iteration):
             visits = Visits(self.world, agents, self.problem.demonstrations)
             # What overflows is found in the weights.
             with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
@@ -162,13 +170,13 @@ class _Run:
     def _loss(self, visits: Visits) -> SoftLoss:
         """The objective of a round."""
         agent, expert = visits.discounted
-        weights, beta = self._weights(visits), self.problem.beta
+        weights, beta = self.trajectory_weights(visits), self.problem.beta
         if self.settings.objective == "soft":
             return SoftLoss(agent, expert, weights, beta, self.settings)
         multiplier = self.state.multipliers[self.run : self.run + 1]
         return LagrangianLoss(agent, expert, weights, beta, self.settings, multiplier)
 
-    def _weigh_newcomers(self, iteration: int) -> None:
+    def weigh_newcomers(self, iteration: int) -> None:
         """w of this iteration's policies: mean dissimilarity of fresh rollouts (lines 4 and 5)."""
         settings = self.settings
         for member in range(self.members.runs - settings.policies_per_iteration, self.members.runs):
@@ -181,13 +189,13 @@ class _Run:
         """w(tau) of the first set of trajectories: its share of unusual steps (line 3)."""
         return visits.shares[0] @ self.density.unusual(self.run, visits.inputs)
 
-    def _weights(self, visits: Visits) -> np.ndarray:
+    def trajectory_weights(self, visits: Visits) -> np.ndarray:
         """Normalised trajectory weights (line 8)."""
         if not self.settings.reweight:
             return normalised(np.ones(self.settings.episodes))
         return normalised(self._dissimilarity(visits))
 
-    def _sampled_agents(self, iteration: int) -> Iterator[Trajectories]:
+    def sampled_agents(self, iteration: int) -> Iterator[Trajectories]:
         """D_A of every round: each episode from a member drawn by its weight (line 6).
 
         Which member plays which episode is drawn first, so that each member's
@@ -217,7 +225,7 @@ class _Run:
         return normalised(self.state.weights[self.run])
 
 
-def _members(policies: Sequence[PolicyState], run: int, per_iteration: int) -> Networks:
+def members_of(policies: Sequence[PolicyState], run: int, per_iteration: int) -> Networks:
     """One run's policies of all iterations as a stack: half-way and final, or final only."""
     stacks = [
         s for p in policies for s in ((p.halfway, p.final) if per_iteration == 2 else (p.final,))
