@@ -40,6 +40,7 @@ SIZES = {
     "passes",
     "total_steps",
     "forward_steps",
+    "networks",  # how many
     # of simulated recordings
     "recordings",
     "vehicles",

@@ -44,7 +44,6 @@ SIZES = {
     },
     "smoke": {
         "networks": 2,
-        "interval": 1,
         "density": {"epochs": 1},
         "constrained_rl": {
             "epochs": 2,
