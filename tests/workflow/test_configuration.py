@@ -252,7 +252,7 @@ def test_the_order_of_keys_means_nothing():
         (
             {"experiments": {"gridworld-a": {"methods": ["ppo"]}}},
             "key experiments.gridworld-a.methods.0: choose one of exact-icl, gail-constraint, icl, "
-            "icrl, found the text 'ppo'",
+            "icl-plus, icrl, found the text 'ppo'",
         ),
         ({"experiments": {"x": {"methods": ["icl"]}}}, "key experiments.x.environment: choose one"),
         (

@@ -211,7 +211,8 @@ def test_no_list_names_worlds_or_methods():
         (
             "methods: [icl,",
             "methods: [ppo,",
-            "methods.0: choose one of exact-icl, gail-constraint, icl, icl-plus, icrl, found the text 'ppo'",
+            "methods.0: choose one of exact-icl, gail-constraint, icl, icl-plus, icrl, found the "
+            "text 'ppo'",
         ),
     ],
 )
