@@ -22,7 +22,8 @@ from icl_core.learning.problem import Problem
 from icl_core.measuring.loading import constraint_values
 from icl_core.measuring.metrics import constraint_error, dissimilarities
 from icl_core.randomness import generators
-from icl_core.settings import build, merge, plain
+from icl_core.settings import build, merge
+from icl_core.settings_schema import plain
 
 
 class Choice(NamedTuple):
