@@ -15,7 +15,7 @@ HASHED := --no-deps --require-hashes -r
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo paper verify publish test same-bits cluster-test campaign coverage docs tutorial bench lock
+.PHONY: help demo paper verify publish test same-bits cluster-test campaign coverage docs tutorial bench develop lock
 
 help: ## Say what there is
 	@echo "make demo            every table and figure at scale quick, in 4 to 10 minutes on two cores"
@@ -30,6 +30,7 @@ help: ## Say what there is
 	@echo "make docs            docs/settings.md, docs/api.md and the editors' schema, from the declarations"
 	@echo "make tutorial        run docs/tutorial.md as it stands; its pictures and its notebook (3 minutes)"
 	@echo "make bench           how fast the learner is, as ratios"
+	@echo "make develop         settings compared on worlds of which nothing is reported (about an hour; WORLDS=2: some)"
 	@echo "make lock            write requirements.lock and its hashes again from requirements.in"
 	@echo "An interrupted command goes on where it stopped when it is given again."
 
@@ -78,6 +79,9 @@ tutorial: $(READY)
 
 bench: $(READY)
 	$(VENV)/bin/python bench/run.py
+
+develop: $(READY)
+	$(VENV)/bin/python develop/run.py --cores $(CORES) $(if $(WORLDS),--worlds $(WORLDS))
 
 # The stamp is older than the lock after an edit or a pull: then the environment is brought up to date.
 # Every package but PyTorch is compared with its hash; PyTorch comes last, when all that it needs is

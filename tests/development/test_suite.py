@@ -1,0 +1,101 @@
+"""The development suite: its worlds, its statistics, and that it goes on where it stopped."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from develop import effects
+from develop.choices import TINY
+from develop.grids import RandomGrid, worth_learning
+from develop.planes import PLANES
+from develop.run import run_world
+from develop.unit import Choice
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_no_world_of_the_paper_is_imported():
+    code = (
+        "import sys, develop.run\n"
+        "from icl_core import discovery\n"
+        "discovery.load(discovery.METHODS, 'icl')\n"
+        "print([m for m in sys.modules if m.startswith('icl_core.environments.worlds.')])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == "[]"
+
+
+def test_grids_come_from_their_seed_and_differ():
+    grids = [RandomGrid(seed) for seed in range(1, 21)]
+    assert all(worth_learning(grid) for grid in grids)
+    assert len({grid.constrained.tobytes() for grid in grids}) == 20
+    again = RandomGrid(3)
+    assert (again.goal, again.threshold, again.slip) == (
+        grids[2].goal,
+        grids[2].threshold,
+        grids[2].slip,
+    )
+    assert (again.constrained == grids[2].constrained).all()
+
+
+@pytest.mark.parametrize("seed", [3, 14])
+def test_steps_of_a_grid_are_those_of_its_matrix(seed):
+    grid, rng = RandomGrid(seed), np.random.default_rng(0)
+    matrix = grid.transition_matrix()
+    assert matrix.sum(axis=2) == pytest.approx(1)
+    cells = np.argwhere(~grid.blocked).astype(np.float32)
+    for _ in range(50):
+        actions = rng.integers(8, size=len(cells))
+        moved, _, _ = grid.step(cells, actions, rng.random((len(cells), 1)))
+        target = moved.astype(int) @ (7, 1)
+        going = (cells != grid.goal).any(axis=1)
+        assert (matrix[cells.astype(int) @ (7, 1), actions, target] > 0)[going].all()
+
+
+@pytest.mark.parametrize("name", PLANES)
+def test_a_batch_moves_as_each_state_alone(name):
+    world, rng = PLANES[name](name), np.random.default_rng(0)
+    states = world.initial_states(rng, 20)
+    for _ in range(30):
+        actions = rng.normal(size=(20, world.action_size))
+        together = world.step(states, actions)
+        alone = [world.step(s[None], a[None]) for s, a in zip(states, actions, strict=True)]
+        for part, parts in zip(together, zip(*alone, strict=True), strict=True):
+            assert (part == np.concatenate(parts)).all()
+        states = together[0]
+        assert (states >= world.low).all() and (states <= world.high).all()
+    assert 0 < world.true_on_grid.mean() < 0.7
+
+
+def unit(*pairs):
+    return {"runs": [{"cmse": c, "nad": n} for c, n in pairs]}
+
+
+def test_effects_by_hand():
+    choice = Choice("b", "bound", {})
+    units = {("w1", "default"): unit((0.4, 1.0), (0.2, 1.0)), ("w1", "b"): unit((0.2, 1), (0.2, 0))}
+    units |= {("w2", "default"): unit((0.5, 1.0), (0.3, 1)), ("w2", "b"): unit((0.2, 1), (None, 1))}
+    found = effects.effect(choice, units, "default")
+    assert found.cmse.size == pytest.approx(-0.2)  # of -0.1 and -0.3
+    assert found.cmse.high == pytest.approx(-0.2 + 12.706 * 0.1, abs=1e-3)
+    assert found.nad.size == pytest.approx(-0.25)
+    assert effects.chosen([found]) == {"bound": "default"}
+
+
+def test_a_run_goes_on_where_it_stopped(tmp_path):
+    choices = [
+        Choice("default", "default", {}),
+        Choice("mean", "hinge", {"adjustment": {"hinge": "mean"}}),
+    ]
+    assert len(run_world("grid-01", choices, tmp_path, TINY)) == 2
+    first = {path: path.read_bytes() for path in tmp_path.rglob("*.json")}
+    assert run_world("grid-01", choices, tmp_path, TINY) == []
+    path = tmp_path / "grid-01/mean.json"
+    path.unlink()  # alone, without the first policy of the other: the same bytes
+    assert len(run_world("grid-01", choices, tmp_path, TINY)) == 1
+    assert {path: path.read_bytes() for path in tmp_path.rglob("*.json")} == first
