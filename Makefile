@@ -81,7 +81,7 @@ bench: $(READY)
 	$(VENV)/bin/python bench/run.py
 
 develop: $(READY)
-	$(VENV)/bin/python develop/run.py --cores $(CORES) $(if $(WORLDS),--worlds $(WORLDS))
+	OMP_NUM_THREADS=1 $(VENV)/bin/python -m develop.run --cores $(CORES) $(if $(WORLDS),--worlds $(WORLDS))
 
 # The stamp is older than the lock after an edit or a pull: then the environment is brought up to date.
 # Every package but PyTorch is compared with its hash; PyTorch comes last, when all that it needs is

@@ -1,4 +1,4 @@
-"""Random gridworlds: size, walls, starts, goal, constraint, slip and budget all come from a seed."""
+"""Random gridworlds: size, walls, starts, goal, constraint, slip and budget come from a seed."""
 
 from __future__ import annotations
 

@@ -8,18 +8,10 @@ from __future__ import annotations
 import argparse
 import json
 import multiprocessing
-import os
-import sys
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
 from typing import Any
-
-for library in ("OMP", "MKL", "OPENBLAS"):
-    os.environ[f"{library}_NUM_THREADS"] = "1"  # read when NumPy and torch are imported
-
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))  # used from its directory, not installed
 
 from develop import effects
 from develop.choices import CHOICES, SIZES, TINY
@@ -32,6 +24,7 @@ from icl_core.disk import sha256, to_json, write_whole
 from icl_core.environments.world import World
 from icl_core.settings_schema import plain
 
+ROOT = Path(__file__).resolve().parent.parent
 GRIDS = 20
 # Continuous ones among the first, so that a small selection has both kinds.
 WORLDS = ["grid-01", *PLANES, *(f"grid-{seed:02d}" for seed in range(2, GRIDS + 1))]
