@@ -24,7 +24,12 @@ from icl_core.learning.methods.icl.soft_loss import LagrangianLoss, SoftLoss, Vi
 from icl_core.learning.methods.icl.state import ConstraintState, PolicyState
 from icl_core.learning.methods.icl_plus.ensemble import Ensemble
 from icl_core.learning.methods.icl_plus.judging import BestStep, Judge
-from icl_core.learning.methods.icl_plus.objective import GuidedLoss, SparingLoss, moved
+from icl_core.learning.methods.icl_plus.objective import (
+    Guidance,
+    GuidedLoss,
+    SparingLoss,
+    guided,
+)
 from icl_core.learning.problem import Problem
 from icl_core.randomness import generator
 
@@ -153,13 +158,14 @@ class _Run:
         settings, judge = self.settings, self.material.judges[self.run]
         network, optimiser = learner_of(state, 0, settings.adjustment)
         best = BestStep(judge, state, settings.interval) if judge else None
-        rng = generator(self.seed, "smoothness", self.iteration, member)
+        rng = generator(self.seed, "guidance", self.iteration, member)
+        beta, watch = self.problem.beta, best.watch if best else Guidance.watch
+        guidance = Guidance(settings.smoothness * beta, settings.sparseness * beta, watch)
         for visits, weights in self.rounds:
-            loss = self._loss(visits, weights, state, allowance)
-            if best or settings.smoothness:
-                watch = best.watch if best else lambda: None
-                loss = GuidedLoss.around(loss, settings.smoothness * self.problem.beta, watch)
-            seen = moved(visits, settings.reach, rng) if settings.smoothness else visits
+            loss, seen = self._loss(visits, weights, state, allowance), visits
+            if guidance != Guidance():
+                loss = GuidedLoss.around(loss, guidance)
+                seen = guided(visits, guidance, settings.reach, rng)
             # What overflows is found in the weights.
             with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
                 descend(network, optimiser, seen, loss)

@@ -88,8 +88,17 @@ class Settings:
     smoothness: float = setting(
         0.0, "weight, in betas, of the mean squared difference of c at moved inputs", **WEIGHT
     )
+    sparseness: float = setting(
+        0.0,
+        "weight, in betas, of the mean of c over inputs that are spread evenly around all visits",
+        **WEIGHT,
+    )
     reach: float = setting(
-        0.1, "how far inputs are moved: a deviation, as share of their range", above=0, at_most=1
+        0.1,
+        "as share of their range: how far inputs are moved (a deviation), and how far around the "
+        "visits they are spread",
+        above=0,
+        at_most=1,
     )
     constraint: ConstraintSettings = section(ConstraintSettings, "each constraint network")
     density: DensitySettings = section(
