@@ -87,11 +87,10 @@ def write_effects(worlds: Sequence[str], folder: Path, sizes: Sizes) -> None:
             units[name, choice.name] = json.loads(
                 (folder / name / f"{choice.name}.json").read_text()
             )
-    default, *others = CHOICES
-    found = [effects.effect(choice, units, default.name) for choice in others]
+    found = [effects.effect(one, units) for one in CHOICES if one.name != one.against]
     whole = f"{len(worlds)} worlds, {sizes.experts} experts each; none of them is the paper's."
-    write_whole(folder / "effects.md", effects.page(found, whole))
-    write_whole(folder / "effects.csv", effects.csv(found))
+    write_whole(folder / "effects.md", effects.page(found, units, whole))
+    write_whole(folder / "runs.csv", effects.csv(units))
 
 
 def main() -> None:

@@ -27,12 +27,17 @@ from icl_core.settings_schema import plain
 
 
 class Choice(NamedTuple):
-    """What is changed of a method's defaults."""
+    """What is changed of a method's defaults; nothing: the method itself."""
 
     name: str
     subject: str  # what is being chosen: "bound"
     changes: dict[str, Any]  # of the method's settings, as a nested mapping
     method: str = "icl"
+
+    @property
+    def against(self) -> str:
+        """The choice that it is compared with: its method's defaults, or ICL's if it is these."""
+        return self.method if self.changes else "icl"
 
 
 @dataclass(frozen=True)
@@ -94,10 +99,11 @@ class _Shared(Store):
 
 
 def beginning_of(settings: Any, seed: int) -> str:
-    """What the first policy depends on. One under a constraint is nobody else's."""
+    """What the first policy depends on: the initial constraint, where it is trained under one."""
+    parts = [seed, plain(settings.constrained_rl)]
     if not settings.loop.unconstrained_first_policy:
-        return repr((seed, plain(settings)))
-    return repr((seed, plain(settings.constrained_rl)))
+        parts += [plain(settings.constraint), getattr(settings, "networks", 1)]
+    return repr(parts)
 
 
 def run_unit(

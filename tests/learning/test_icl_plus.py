@@ -128,8 +128,7 @@ def test_the_mean_network_gives_the_mean_of_the_outputs():
 
 
 def test_members_begin_apart_with_the_same_c():
-    world = problem_of("gridworld-a", [1]).world
-    start = Ensemble.initial(world, [1, 2], ConstraintSettings(initial=0.1), 3)
+    start = Ensemble.initial(problem_of("gridworld-a", [1, 2]), ConstraintSettings(initial=0.1), 3)
     networks = [member.networks for member in start.members]
     assert len({one.parameters.tobytes() for one in networks}) == 3
     for one in networks:
@@ -235,7 +234,7 @@ def test_the_score_counts_who_keeps_and_who_breaks():
 
 
 def test_the_best_step_is_kept_and_of_equal_ones_the_latest():
-    state = Ensemble.initial(problem_of("gridworld-a", [1]).world, [1], ConstraintSettings(), 1)
+    state = Ensemble.initial(problem_of("gridworld-a", [1]), ConstraintSettings(), 1)
     own = replace(state.members[0], networks=constant(-50.0))
     best = BestStep(JUDGE, own, 2)
     for logit in (-50.0, 0.0, -0.1, 0.0, 50.0):  # looked at: the first, third and fifth
@@ -250,7 +249,7 @@ def test_the_best_step_is_kept_and_of_equal_ones_the_latest():
 
 
 def test_which_iteration_the_score_keeps():
-    state = Ensemble.initial(problem_of("gridworld-a", [1]).world, [1], ConstraintSettings(), 1)
+    state = Ensemble.initial(problem_of("gridworld-a", [1]), ConstraintSettings(), 1)
     states = [replace(state.members[0], networks=constant(x)) for x in (0.0, -50.0, 0.0, -0.1)]
     nad = np.array([[0.0], [1.0], [3.0], [2.0]])
     by_nad = np.array([2])

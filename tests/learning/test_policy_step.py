@@ -18,7 +18,8 @@ from tests.learning.tiny import problem_of
 def test_a_nominal_start_ignores_the_constraint():
     problem, loop = problem_of("gridworld-a", [1]), TINY.loop
     states = [
-        initial_constraint(problem.world, [seed], ConstraintSettings((16,))) for seed in (1, 7)
+        initial_constraint(replace(problem, seeds=[seed]), ConstraintSettings((16,)))
+        for seed in (1, 7)
     ]
     for chosen, same in [(loop, True), (replace(loop, unconstrained_first_policy=False), False)]:
         rl = replace(RL, epochs=3)

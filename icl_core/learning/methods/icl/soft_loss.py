@@ -46,7 +46,7 @@ class AdjustmentSettings:
     )
     reweight: bool = setting(True, "weigh trajectories by their dissimilarity w")
     max_agent_cost: float = setting(
-        3.0, "agents that cost more than this many betas push no further; 0: no limit", **WEIGHT
+        0.0, "agents that cost more than this many betas push no further; 0: no limit", **WEIGHT
     )
     policies_per_iteration: int = setting(
         2, "policies per iteration in the mixture: 2 (half-way, end) or 1 (end)", choices=(1, 2)

@@ -61,7 +61,7 @@ class Settings:
     """Settings of the method: what is added, then ICL's own sections."""
 
     held_out: float = setting(
-        0.3,
+        0.0,
         "share of the demonstrations that is kept from learning and chooses the step of each "
         "adjustment; 0: none, the last step is kept",
         at_least=0,
@@ -75,7 +75,7 @@ class Settings:
         choices=("nad", "held-out"),
     )
     networks: int = setting(
-        3, "constraint networks whose mean logit is the constraint's", at_least=1, at_most=100
+        1, "constraint networks whose mean logit is the constraint's", at_least=1, at_most=100
     )
     allowance: float | str = setting(
         0.0,
@@ -89,7 +89,7 @@ class Settings:
         0.0, "weight, in betas, of the mean squared difference of c at moved inputs", **WEIGHT
     )
     sparseness: float = setting(
-        0.0,
+        1.0,
         "weight, in betas, of the mean of c over inputs that are spread evenly around all visits",
         **WEIGHT,
     )
@@ -102,16 +102,22 @@ class Settings:
     )
     constraint: ConstraintSettings = section(ConstraintSettings, "each constraint network")
     density: DensitySettings = section(
-        DensitySettings, "RealNVP on the constraint inputs, for the dissimilarity w of trajectories"
+        lambda: DensitySettings(epochs=5),
+        "RealNVP on the constraint inputs, for the dissimilarity w of trajectories",
     )
     constrained_rl: ConstrainedRLSettings = section(
         ConstrainedRLSettings, "the best policy under the current constraint (Algorithm 2)"
     )
     adjustment: AdjustmentSettings = section(
-        AdjustmentSettings,
+        lambda: AdjustmentSettings(
+            steps=100, learning_rate=2e-3, max_agent_cost=3.0, reweight=False
+        ),
         "a constraint that the demonstrations keep and the policies break (Algorithm 3)",
     )
-    loop: LoopSettings = section(LoopSettings, "the loop (Algorithm 1)")
+    loop: LoopSettings = section(
+        lambda: LoopSettings(unconstrained_first_policy=True, patience=3, keep="closest"),
+        "the loop (Algorithm 1)",
+    )
 
     def conflict(self) -> str:
         """Somebody has to judge; and only hinges of single demonstrations can be left out."""
@@ -139,8 +145,7 @@ def learn(problem: Problem, settings: Settings, job: Job) -> Outcome:
     """Algorithm 1, as `icl.algorithm.learn` has it."""
     rl, loop, job = settings.constrained_rl, settings.loop, _OwnJob(**vars(job))
     material = _material(problem, settings, job)
-    world, seeds = problem.world, problem.seeds
-    known = Ensemble.initial(world, seeds, settings.constraint, settings.networks)
+    known = Ensemble.initial(problem, settings.constraint, settings.networks)
     constraints: list[ConstraintState] = [known.joined]
     policies: list[PolicyState] = []
     for i in range(1, loop.iterations + 1):
@@ -149,7 +154,7 @@ def learn(problem: Problem, settings: Settings, job: Job) -> Outcome:
         known = known.stop(should_stop(problem, policies, loop))
         known, values = adjust_ensemble(problem, material, policies, known, settings, job)
         if not job.tell(i, nad=policies[-1].nad, **values):
-            known = known.stop(np.ones(len(seeds), bool))
+            known = known.stop(np.ones(len(problem.seeds), bool))
         constraints.append(known.joined)
     this = job.part("last-policy")
     last = train_policy(problem, constraints[-1], len(constraints), rl, loop, this)
