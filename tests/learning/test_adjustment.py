@@ -314,7 +314,8 @@ def test_adjustment_leaves_its_inputs_as_they_are():
 def test_when_a_run_stops(nad, options, expected):
     blank = Networks.blank(1, (2, 8))
     policies = [PolicyState(blank, blank, np.array([one]), np.zeros(1)) for one in nad]
-    loop = replace(LoopSettings(tolerance=None, patience=None), **options)
+    loop = LoopSettings(tolerance=None, patience=None, unconstrained_first_policy=True)
+    loop = replace(loop, **options)
     stops = should_stop(problem_of("gridworld-a", [1]), policies, loop)
     np.testing.assert_array_equal(stops, [expected])
 

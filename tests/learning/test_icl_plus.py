@@ -141,7 +141,7 @@ def test_losses_and_gradients_are_those_of_autograd(seed):
     agent, expert = (rng.poisson(0.4, size=(n, 15)).astype(float) for n in (6, 7))
     weights, c, beta = normalised(rng.random(6)), rng.random(42), rng.uniform(0.5, 3.0)
     spared, (smooth, sparse) = int(rng.integers(4)), rng.uniform(0.1, 5, size=2)
-    chosen = AdjustmentSettings(penalty=20.0)
+    chosen = AdjustmentSettings(penalty=20.0, max_agent_cost=3.0)
     inner = SparingLoss(agent, expert, weights, beta, chosen, spared)
     loss = GuidedLoss.around(inner, Guidance(smooth, sparse))
     leaf = torch.tensor(c, requires_grad=True)

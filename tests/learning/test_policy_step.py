@@ -21,7 +21,8 @@ def test_a_nominal_start_ignores_the_constraint():
         initial_constraint(replace(problem, seeds=[seed]), ConstraintSettings((16,)))
         for seed in (1, 7)
     ]
-    for chosen, same in [(loop, True), (replace(loop, unconstrained_first_policy=False), False)]:
+    for same in (True, False):
+        chosen = replace(loop, unconstrained_first_policy=same)
         rl = replace(RL, epochs=3)
         first = [train_policy(problem, state, 1, rl, chosen, Job()) for state in states]
         values = [policy.log["constraint_value"].to_numpy() for policy in first]

@@ -19,13 +19,15 @@ RULE_FILES = sorted((ROOT / "workflow/rules").glob("*.smk"))
 MODULES = [*(ROOT / "icl_core").rglob("*.py"), *(ROOT / "workflow").rglob("*.py")]
 
 
-def shares_first_policy(config, experiment):
+def shares(config, experiment, *paths):
     original = config.experiments[experiment.demonstrations_from]
-    keys = ("constrained_rl", "loop.unconstrained_first_policy", "loop.selection_episodes")
-    paths = [f"learning.icl.{key}" for key in keys]
     return original is not experiment and all(
         experiment.setting(path) == original.setting(path) for path in paths
     )
+
+
+FIRST_CONSTRAINT = ("learning.threshold", "learning.icl.constraint")
+FIRST_POLICY = ("learning.icl.constrained_rl", *FIRST_CONSTRAINT)
 
 
 @pytest.mark.parametrize("scale", ["paper", "quick", "smoke"])
@@ -47,9 +49,9 @@ def test_every_scale_resolves(checkout, scale):
         "expert": sources["expert"],
         # once a set of demonstrations
         "icl_density": sources["recordings"] + sources["expert"],
-        "icl_initial_constraint": sources["recordings"] + sources["expert"],
+        "icl_initial_constraint": sum(not shares(config, one, *FIRST_CONSTRAINT) for one in icl),
         # A variant whose first policy is its original's does not train it again.
-        "icl_policy": adjusted - sum(shares_first_policy(config, one) for one in icl),
+        "icl_policy": adjusted - sum(shares(config, one, *FIRST_POLICY) for one in icl),
         "icl_adjust": adjusted,
         "icl_select": len(icl),
         "learn": len(runs) - len(icl),

@@ -138,7 +138,7 @@ class RunAdjustment:
     def __init__(
         self,
         problem: Problem,
-        density: Density,
+        density: Density | None,  # None where nothing is reweighed
         members: Networks,
         state: ConstraintState,
         run: int,
@@ -179,6 +179,8 @@ class RunAdjustment:
     def weigh_newcomers(self, iteration: int) -> None:
         """w of this iteration's policies: mean dissimilarity of fresh rollouts (lines 4 and 5)."""
         settings = self.settings
+        if not settings.reweight:
+            return
         for member in range(self.members.runs - settings.policies_per_iteration, self.members.runs):
             rng = generator(self.seed, "weight", iteration, member)
             episodes = roll_out(self.world, self.members.pick([member]), [rng], settings.episodes)
@@ -187,6 +189,7 @@ class RunAdjustment:
 
     def _dissimilarity(self, visits: Visits) -> np.ndarray:
         """w(tau) of the first set of trajectories: its share of unusual steps (line 3)."""
+        assert self.density is not None
         return visits.shares[0] @ self.density.unusual(self.run, visits.inputs)
 
     def trajectory_weights(self, visits: Visits) -> np.ndarray:

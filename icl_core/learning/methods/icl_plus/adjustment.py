@@ -42,11 +42,12 @@ ALLOWANCES = (0.0, 0.04, 0.08, 0.12)
 
 @dataclass
 class Material:
-    """What each run learns from and is judged by; a density that has failed is None."""
+    """What each run learns from and is judged by; without reweighting there are no densities."""
 
     learned: list[Trajectories]
     held: list[Trajectories | None]
     densities: list[Density | None]
+    failed: np.ndarray  # (runs,) bool: whose density has diverged
     judges: list[Judge | None]
 
 
@@ -63,8 +64,7 @@ def adjust_ensemble(
     As `adjust_constraint` of ICL does it: a run that has diverged keeps what it had.
     """
     iteration, runs = len(policies), len(problem.seeds)
-    blind = np.array([density is None for density in material.densities])
-    known = known.fail((policies[-1].failed > 0) | blind, iteration)
+    known = known.fail((policies[-1].failed > 0) | material.failed, iteration)
     job = job.of(problem.seeds, "learning.icl")
     job.report(known.joined.failed, np.zeros(runs, bool), "iteration", EARLIER)
     per_iteration = settings.adjustment.policies_per_iteration
@@ -132,7 +132,6 @@ class _Run:
     def _sample(self, start: Ensemble, players: Networks) -> None:
         """Weigh the new policies, and draw the agents of every round, once for all members."""
         density, own = self.material.densities[self.run], self.settings.adjustment
-        assert density is not None
         first = start.members[0]
         sampler = RunAdjustment(self.problem, density, players, first, 0, own)
         sampler.weigh_newcomers(self.iteration)

@@ -102,7 +102,7 @@ class Settings:
     )
     constraint: ConstraintSettings = section(ConstraintSettings, "each constraint network")
     density: DensitySettings = section(
-        lambda: DensitySettings(epochs=5),
+        DensitySettings,
         "RealNVP on the constraint inputs, for the dissimilarity w of trajectories",
     )
     constrained_rl: ConstrainedRLSettings = section(
@@ -165,19 +165,18 @@ def learn(problem: Problem, settings: Settings, job: Job) -> Outcome:
 def _material(problem: Problem, settings: Settings, job: Job) -> Material:
     """What each run learns from: its share of the demonstrations, and a density on it."""
     parts = [split(problem.demonstrations, settings.held_out, seed) for seed in problem.seeds]
-    densities: list[Density | None] = []
+    learned, held = [part[0] for part in parts], [part[1] for part in parts]
+    densities: list[Density | None] = [None] * len(parts)
     failed = np.zeros(len(parts), np.int64)
-    for run, (learned, _) in enumerate(parts):
-        mine = replace(problem, demonstrations=learned, seeds=[problem.seeds[run]])
+    for run in range(len(parts) if settings.adjustment.reweight else 0):
+        mine = replace(problem, demonstrations=learned[run], seeds=[problem.seeds[run]])
         try:
-            densities.append(fit_density(mine, settings.density))
+            densities[run] = fit_density(mine, settings.density)
         except AllFailedError as error:  # of one seed: the others may go on
-            densities.append(None)
             failed[run] = error.failed[0]
     job = job.of(problem.seeds, "learning.icl.density")
     job.report(failed, failed > 0, "epoch", ["learning_rate"])
-    learned_parts, held = [part[0] for part in parts], [part[1] for part in parts]
-    return Material(learned_parts, held, densities, [None] * len(parts))
+    return Material(learned, held, densities, failed > 0, [None] * len(parts))
 
 
 def _end(
