@@ -17,7 +17,7 @@ from icl_core.learning.engine.costs import constraint_values as costs_of
 from icl_core.learning.engine.divergence import AllFailedError
 from icl_core.learning.engine.rollouts import roll_out
 from icl_core.learning.engine.training import Job, Store
-from icl_core.learning.experts import ExpertSettings, train_expert
+from icl_core.learning.experts import ExpertSettings, train_experts
 from icl_core.learning.problem import Problem
 from icl_core.measuring.loading import constraint_values
 from icl_core.measuring.metrics import constraint_error, dissimilarities
@@ -47,11 +47,10 @@ class Sizes:
 
 def experts_of(world: World, sizes: Sizes) -> dict[int, Trajectories]:
     """The demonstrations of each expert, by its seed."""
-    found = {}
-    for seed in range(1, sizes.experts + 1):
-        settings = build(ExpertSettings, merge(sizes.expert, {"seed": seed}), "demonstrations")
-        found[seed] = train_expert(world, settings, Job()).trajectories
-    return found
+    seeds = range(1, sizes.experts + 1)
+    settings = build(ExpertSettings, sizes.expert, "demonstrations")
+    stack = train_experts(world, settings, seeds, Job()).trajectories
+    return {seed: stack[run].trimmed() for run, seed in enumerate(seeds)}
 
 
 def settings_of(choice: Choice, sizes: Sizes) -> Any:
