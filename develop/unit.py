@@ -17,7 +17,7 @@ from icl_core.learning.engine.costs import constraint_values as costs_of
 from icl_core.learning.engine.divergence import AllFailedError
 from icl_core.learning.engine.rollouts import roll_out
 from icl_core.learning.engine.training import Job, Store
-from icl_core.learning.experts import ExpertSettings, train_expert
+from icl_core.learning.experts import ExpertSettings, train_experts
 from icl_core.learning.problem import Problem
 from icl_core.measuring.loading import constraint_values
 from icl_core.measuring.metrics import constraint_error, dissimilarities
@@ -52,11 +52,10 @@ class Sizes:
 
 def experts_of(world: World, sizes: Sizes) -> dict[int, Trajectories]:
     """The demonstrations of each expert, by its seed."""
-    found = {}
-    for seed in range(1, sizes.experts + 1):
-        settings = build(ExpertSettings, merge(sizes.expert, {"seed": seed}), "demonstrations")
-        found[seed] = train_expert(world, settings, Job()).trajectories
-    return found
+    seeds = range(1, sizes.experts + 1)
+    settings = build(ExpertSettings, sizes.expert, "demonstrations")
+    stack = train_experts(world, settings, seeds, Job()).trajectories
+    return {seed: stack[run].trimmed() for run, seed in enumerate(seeds)}
 
 
 def settings_of(choice: Choice, sizes: Sizes) -> Any:
@@ -135,7 +134,7 @@ def _measured(problem: Problem, outcome: Any, episodes: int) -> dict[str, float 
     world = problem.world
     error = constraint_error(world, constraint_values(outcome.constraint, world))
     agents = roll_out(world, outcome.policy, generators(problem.seeds, "report"), episodes)
-    nad = dissimilarities(world, visits(world, problem.demonstrations), visits(world, agents))
+    nad = dissimilarities(world, visits(world, problem.shown(0)), visits(world, agents))
     values = {"cmse": float(error[0]), "nad": float(nad[0])}
     return {name: value if np.isfinite(value) else None for name, value in values.items()}
 

@@ -106,9 +106,9 @@ def learn(problem: Problem, settings: Settings, job: Job) -> Outcome:
     """One alternation for each seed: a seed draws among equally good constraints."""
     ends = []
     job.progress.total = len(problem.seeds)
-    for done, seed in enumerate(problem.seeds, start=1):
-        ends.append(alternate(problem, settings, seed))
-        job.progress(done, policies=len(ends[-1].visits), gap=ends[-1].gap)
+    for run in range(len(problem.seeds)):
+        ends.append(alternate(problem, settings, run))
+        job.progress(run + 1, policies=len(ends[-1].visits), gap=ends[-1].gap)
     columns = [
         log_table(
             TRAINING_SCHEMA, {key: np.array([[row[key]] for row in end.log]) for key in end.log[0]},
@@ -129,33 +129,34 @@ def learn(problem: Problem, settings: Settings, job: Job) -> Outcome:
     )
 
 
-def alternate(problem: Problem, settings: Settings, seed: int) -> End:
-    """Equations 3 and 4 in turns, until the end that the module's docstring names."""
-    run = _Run(problem, settings, seed)
+def alternate(problem: Problem, settings: Settings, run: int) -> End:
+    """One run: Equations 3 and 4 in turns, until the end that the module's docstring names."""
+    this = _Run(problem, settings, run)
     constraint, visits = np.zeros(CELLS), np.zeros((0, CELLS))
     adjustments: list[Adjusted] = []
     log = []
     while True:
-        found = run.cells.constrained_optimum(constraint, problem.beta)
-        log.append(run.row(found, constraint, len(visits)))
-        gap, ended = run.distance(found, constraint, visits, adjustments)
+        found = this.cells.constrained_optimum(constraint, problem.beta)
+        log.append(this.row(found, constraint, len(visits)))
+        gap, ended = this.distance(found, constraint, visits, adjustments)
         visits = np.vstack([visits, found.visits])
         if ended or len(visits) == settings.iterations + 1:
             return End(constraint, found, visits, adjustments, gap, ended, log)
-        adjustments.append(run.adjust(found, visits))
+        adjustments.append(this.adjust(found, visits))
         constraint = adjustments[-1].constraint
 
 
 class _Run:
     """One seed's alternation: what does not change in it, and the policies so far."""
 
-    def __init__(self, problem: Problem, settings: Settings, seed: int):
+    def __init__(self, problem: Problem, settings: Settings, run: int):
         self.world, self.beta = as_gridworld(problem.world), problem.beta
-        self.settings, self.seed = settings, seed
+        self.settings, self.seed = settings, problem.seeds[run]
         self.cells = Cells(self.world)
-        self.shown = cell_visits(self.world, problem.demonstrations, self.world.discount)
+        shown = problem.shown(run)
+        self.shown = cell_visits(self.world, shown, self.world.discount)
         self.expert = self.shown.mean(axis=0)  # d_E
-        self.unusual = unusual_cells(self.world, problem.demonstrations)
+        self.unusual = unusual_cells(self.world, shown)
         self.policies: list[np.ndarray] = []  # of the objective ours
         if not self.beta > 0:
             raise InputError(f"threshold: expected a number above 0, found {self.beta:g}")

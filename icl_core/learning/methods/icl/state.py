@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields, replace
 import numpy as np
 import pyarrow as pa
 
-from icl_core.demonstrations.trajectories import accumulate
+from icl_core.demonstrations.trajectories import Trajectories, accumulate
 from icl_core.learning.engine.costs import ConstraintFunction, fresh_constraints
 from icl_core.learning.engine.divergence import marked, marks
 from icl_core.learning.engine.networks import Networks, sigmoid
@@ -174,10 +174,12 @@ def initial_constraint(problem: Problem, settings: ConstraintSettings) -> Constr
 
 def initial_values(problem: Problem, settings: ConstraintSettings) -> np.ndarray:
     """c before anything has been learned, (runs,)."""
-    c = settings.initial
-    if isinstance(c, str):
-        shown = problem.demonstrations
+    if not isinstance(settings.initial, str):
+        return np.full(len(problem.seeds), settings.initial)
+
+    def cost_of_ones(shown: Trajectories) -> float:
+        """What the demonstrations cost where c is 1: their discounted steps, in the mean."""
         ones = np.ones_like(shown.rewards, dtype=np.float64)
-        steps = accumulate(ones, shown.mask, problem.world.discount).mean(axis=-1)
-        c = np.minimum(HALF, problem.beta / steps)
-    return np.broadcast_to(np.asarray(c, np.float64), len(problem.seeds))
+        return float(accumulate(ones, shown.mask, problem.world.discount).mean())
+
+    return np.minimum(HALF, problem.beta / np.array(problem.of_each(cost_of_ones)))

@@ -141,7 +141,7 @@ class _Run:
                 member.multipliers[0] = own.multiplier_initial
         world, agents = self.problem.world, list(sampler.sampled_agents(self.iteration))
         for one in agents:
-            visits = Visits(world, one, self.problem.demonstrations)
+            visits = Visits(world, one, self.problem.shown(0))
             self.rounds.append((visits, sampler.trajectory_weights(visits)))
         held = self.material.held[self.run]
         if held is not None:

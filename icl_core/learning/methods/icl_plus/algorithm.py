@@ -164,7 +164,8 @@ def learn(problem: Problem, settings: Settings, job: Job) -> Outcome:
 
 def _material(problem: Problem, settings: Settings, job: Job) -> Material:
     """What each run learns from: its share of the demonstrations, and a density on it."""
-    parts = [split(problem.demonstrations, settings.held_out, seed) for seed in problem.seeds]
+    held_out = settings.held_out
+    parts = [split(problem.shown(run), held_out, seed) for run, seed in enumerate(problem.seeds)]
     learned, held = [part[0] for part in parts], [part[1] for part in parts]
     densities: list[Density | None] = [None] * len(parts)
     failed = np.zeros(len(parts), np.int64)
