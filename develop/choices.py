@@ -52,21 +52,23 @@ CHOICES = [
 
 # Smaller than the paper's, so that all of it takes less than two hours on two cores. What is a
 # choice above stands here with its default, and nowhere smaller.
+LEARNING = {
+    "constrained_rl": {"epochs": 120},
+    "loop": {"iterations": 3, "selection_episodes": 100},
+}
 SIZES = Sizes(
-    learning={
-        "constrained_rl": {"epochs": 120},
-        "loop": {"iterations": 3, "selection_episodes": 100},
-    },
+    learning={"icl": LEARNING, "icl-plus": LEARNING},
     expert={"constrained_rl": {"epochs": 240}},
 )
 # Every step runs; the numbers mean nothing. For tests.
+FEW = {
+    "density": {"epochs": 1},
+    "constrained_rl": {"epochs": 2, "penalty": {"episodes": 4, "ppo": {"updates": 2}}},
+    "adjustment": {"rounds": 2, "steps": 2, "episodes": 4},
+    "loop": {"iterations": 1, "selection_episodes": 5},
+}
 TINY = Sizes(
-    learning={
-        "density": {"epochs": 1},
-        "constrained_rl": {"epochs": 2, "penalty": {"episodes": 4, "ppo": {"updates": 2}}},
-        "adjustment": {"rounds": 2, "steps": 2, "episodes": 4},
-        "loop": {"iterations": 1, "selection_episodes": 5},
-    },
+    learning={"icl": FEW, "icl-plus": FEW},
     expert={"trajectories": 5, "constrained_rl": {"epochs": 2}},
     report_episodes=5,
 )

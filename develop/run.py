@@ -17,7 +17,7 @@ from develop import effects
 from develop.choices import CHOICES, SIZES, TINY
 from develop.grids import RandomGrid
 from develop.planes import PLANES
-from develop.unit import Beginnings, Choice, Sizes, experts_of, run_unit, settings_of
+from develop.unit import Beginnings, Choice, Sizes, problem_of, run_unit, settings_of
 from icl_core import discovery
 from icl_core.code_digest import Sources
 from icl_core.disk import sha256, to_json, write_whole
@@ -59,9 +59,10 @@ def run_world(name: str, choices: Sequence[Choice], folder: Path, sizes: Sizes) 
     keys = {choice.name: key_of(world, choice, sizes) for choice in choices}
     paths = {choice.name: folder / name / f"{choice.name}.json" for choice in choices}
     missing = [one for one in choices if known(paths[one.name], keys[one.name]) is None]
-    experts = experts_of(world, sizes) if missing else {}
+    problem = problem_of(world, sizes) if missing else None
     for choice in missing:
-        measured, seconds = run_unit(world, choice, experts, sizes, beginnings)
+        assert problem is not None
+        measured, seconds = run_unit(problem, choice, sizes, beginnings)
         path = paths[choice.name]
         path.parent.mkdir(parents=True, exist_ok=True)
         write_whole(path, to_json(measured | {"key": keys[choice.name]}))
