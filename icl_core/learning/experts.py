@@ -45,10 +45,8 @@ class ExpertSettings:
         "their runs",
         **SEED,
     )
-    # An expert that breaks the constraint in few episodes is what makes the constraint visible.
     constrained_rl: ConstrainedRLSettings = section(
-        lambda: ConstrainedRLSettings(epochs=1000),
-        "as learning.icl.constrained_rl, but for what is set here: twice as long",
+        ConstrainedRLSettings, "as learning.icl.constrained_rl, but for what is set here"
     )
 
 
