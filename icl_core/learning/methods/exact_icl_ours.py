@@ -8,4 +8,4 @@ from icl_core.learning.methods.exact_icl.algorithm import learn
 __all__ = ["PLACE", "SIZES", "TITLE", "Settings", "learn"]
 TITLE = "Exact ICL, our objective"
 PLACE = 6
-SIZES = {"quick": {"iterations": 20}, "smoke": {"iterations": 3, "episodes": 4}}
+SIZES = {"quick": {"iterations": 10}, "smoke": {"iterations": 3, "episodes": 4}}

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
 TITLE = "Exact ICL"
 PLACE = 4
-SIZES = {"quick": {"iterations": 20}, "smoke": {"iterations": 3}}
+SIZES = {"quick": {"iterations": 10}, "smoke": {"iterations": 3}}
 EPISODES = 50  # behind the log's violations and lengths
 
 
