@@ -13,7 +13,7 @@ from icl_core.measuring.results import Results
 from icl_core.measuring.statistics import mean_and_std
 from icl_core.showing.exact import METHODS, Place, places_of
 from icl_core.showing.loading import recovered_constraints, true_on_grid
-from icl_core.showing.maps import draw_map, outline
+from icl_core.showing.maps import draw_small_map, outline
 from icl_core.showing.style import (
     CONSTRAINT_MAP,
     PAGE,
@@ -55,6 +55,7 @@ ITEMS = [
             "gridworld-b-slip-10",
             "gridworld-b-slip-30",
         ],
+        "fewest": 2,
     },
 ]
 
@@ -71,14 +72,13 @@ def draw(results: Results, experiments: Sequence[str]) -> Figure:
     for column, place in zip(axes.T, places, strict=True):
         found = _constraints(results, place)
         column[0].set_title(f"{place.world.title}\n$p_{{slip}}={place.world.slip:g}$")
-        image = draw_map(column[0], place.world, true_on_grid(place.world), CONSTRAINT_MAP, 1.0)
+        truth = true_on_grid(place.world)
+        image = draw_small_map(column[0], place.world, truth, CONSTRAINT_MAP, 1.0)
         for ax, method in zip(column[1:], METHODS, strict=True):
             _panel(ax, place, found.get(method))
         seeds |= {f"{place.name} {m}": len(runs) for m, runs in found.items()}
     for ax, text in zip(axes[:, 0], (TRUTH, *METHODS.values()), strict=True):
         ax.set_ylabel(text.replace(", ", ",\n").replace(" (", "\n("), fontsize=7)
-    for ax in axes.flat:
-        ax.tick_params(labelleft=False, labelbottom=False)
     colour_bar(figure, axes[0, -1], image, "c(i, j)")
     footer(figure, f"outline: true constraint, star: goal; {results.footer(seeds)}")
     return figure
@@ -95,9 +95,9 @@ def _constraints(results: Results, place: Place) -> Mapping[str, np.ndarray]:
 def _panel(ax: Axes, place: Place, runs: np.ndarray | None) -> None:
     if runs is None:
         left_out(ax, "not run at\nthis scale")
-        ax.set_aspect("equal")
+        ax.set(xticks=[], yticks=[])
         return
-    draw_map(ax, place.world, runs.mean(axis=0), CONSTRAINT_MAP, 1.0)
+    draw_small_map(ax, place.world, runs.mean(axis=0), CONSTRAINT_MAP, 1.0)
     outline(ax, place.world.constrained)
     error = plus_minus(*mean_and_std(constraint_error(place.world, runs)))
     ax.set_xlabel(error, fontsize=6)

@@ -17,7 +17,7 @@ from icl_core.measuring.determined import is_left_out, known_bounds
 from icl_core.measuring.identified import Identified
 from icl_core.measuring.results import Results
 from icl_core.showing.loading import demonstrations_of, world_as
-from icl_core.showing.maps import draw_map, outline
+from icl_core.showing.maps import draw_small_map, outline
 from icl_core.showing.style import (
     CONSTRAINT_MAP,
     colour_bar,
@@ -75,8 +75,6 @@ def draw(results: Results, experiments: Sequence[str]) -> Figure:
         _column(column, world, found, known_bounds(found))
     for ax, text in zip(axes[:, 0], ("least c", "greatest c"), strict=True):
         ax.set_ylabel(text)
-    for ax in axes.flat:
-        ax.tick_params(labelleft=False, labelbottom=False)
     colours = ScalarMappable(Normalize(0.0, 1.0), CONSTRAINT_MAP)
     colour_bar(figure, axes[1, -1], colours, "constraint value c(i, j)")
     footer(figure, f"outline: true constraint, star: goal; {results.footer({})}")
@@ -88,7 +86,7 @@ def _column(column: np.ndarray, world: Gridworld, found: Identified, bounds: Bou
     for ax, values in zip(column, _ends(bounds), strict=True):
         if values is None:
             left_out(ax, "no constraint\nexplains them")
-            ax.set_aspect("equal")
+            ax.set(xticks=[], yticks=[])
             continue
         _map(ax, world, values)
 
@@ -98,7 +96,7 @@ def _ends(bounds: Bounds | None) -> tuple[np.ndarray | None, np.ndarray | None]:
 
 
 def _map(ax: Axes, world: Gridworld, values: np.ndarray) -> None:
-    draw_map(ax, world, values.reshape(world.grid.shape), CONSTRAINT_MAP, 1.0)
+    draw_small_map(ax, world, values.reshape(world.grid.shape), CONSTRAINT_MAP, 1.0)
     outline(ax, world.constrained)
 
 

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from icl_core.environments.world import World
+from icl_core.measuring.budget import HALF
 from icl_core.measuring.determined import (
     DETERMINED,
     DETERMINED_FORBIDDEN,
@@ -107,13 +108,20 @@ def determined_table(results: Results, experiments: Sequence[str]) -> Table:
         (experiment, *(own.get(name, "") for name in COLUMNS[1:]))
         for experiment, own in values.items()
     )
-    head = ["Environment", "Determined", "CMSE, least to most", "The truth explains them"]
+    head = ["Environment", "Determined", "CMSE, least to most", "The true constraint"]
     lines = [head, ["---", "---", "---:", "---"]]
     for experiment, own in values.items():
-        title, world = column_title(results, experiment), results.worlds[experiment]
-        lines.append([title, *(_edge_cells(world, own) if EDGE_BELOW in own else _cells(own))])
+        world = results.worlds[experiment]
+        lines.append(
+            [_title(world), *(_edge_cells(world, own) if EDGE_BELOW in own else _cells(own))]
+        )
     text = f"# {ITEMS[0]['title']}\n\n{markdown_rows(lines)}\n\n{_notes(results, values)}\n"
     return Table(COLUMNS, rows, text)
+
+
+def _title(world: World) -> str:
+    slip = getattr(world, "slip", 0.0)
+    return f"{world.title}, slip {slip:g}" if slip else world.title
 
 
 def _cells(own: Mapping[str, float]) -> list[str]:
@@ -121,11 +129,11 @@ def _cells(own: Mapping[str, float]) -> list[str]:
     if not own:
         return ["-", "-", "-"]
     if own[UNEXPLAINED]:
-        return ["no constraint explains them", "-", "no"]
+        return ["no constraint explains them", "-", "does not explain them"]
     told, forbidden = (f"{100 * own[name]:.0f} %" for name in (DETERMINED, DETERMINED_FORBIDDEN))
     by = " (of the budget alone)" if own[REWARD_LEFT_OUT] else ""
     text = f"{told} of all cells, {forbidden} of the forbidden ones{by}"
-    inside = "yes" if own[TRUTH_INSIDE] else "no"
+    inside = "explains them" if own[TRUTH_INSIDE] else "does not explain them"
     return [text, f"{own[LEAST_CMSE]:.3f} to {own[MOST_CMSE]:.3f}", inside]
 
 
@@ -143,14 +151,16 @@ def _edge_cells(world: World, own: Mapping[str, float]) -> list[str]:
 
 
 def _true_edges(world: World) -> str:
-    """Where the true constraint forbids, in words."""
+    """Where the true constraint forbids, whatever the action, in words."""
     which, truth = edge_axis(world), world.true_on_grid
     if truth is None:
         return "-"
     places = world.grid.axes[which].physical
-    forbidden = np.moveaxis(truth.reshape(world.grid.shape), which, 0)
-    on = np.flatnonzero(forbidden.reshape(len(places), -1).max(axis=1) > 0.5)
-    return f"it forbids {places[on[0]]:.2f} to {places[on[-1]]:.2f}" if len(on) else "-"
+    values = np.moveaxis(truth.reshape(world.grid.shape), which, 0).reshape(len(places), -1)
+    forbidden = np.concatenate([[False], values.min(axis=1) > HALF, [False]])
+    ends = np.flatnonzero(forbidden[1:] != forbidden[:-1]).reshape(-1, 2)
+    sides = [f"{places[first]:.1f} to {places[end - 1]:.1f}" for first, end in ends]
+    return f"it forbids {' and '.join(sides)}" if sides else "-"
 
 
 def _notes(results: Results, values: Mapping[str, Mapping[str, float]]) -> str:

@@ -43,6 +43,7 @@ ITEMS = [
             "gridworld-b-slip-10",
             "gridworld-b-slip-30",
         ],
+        "fewest": 2,
     },
 ]
 
