@@ -59,8 +59,7 @@ def draw_small_map(
     lines += [[(-0.5, i - 0.5), (columns - 0.5, i - 0.5)] for i in range(1, rows)]
     ax.add_collection(LineCollection(lines, colors="white", linewidths=0.4), autolim=False)
     row, column = world.goal
-    star = {"marker": "*", "markersize": 6, "color": "white"}
-    ax.plot(column, row, **star, markeredgecolor=DARK, markeredgewidth=0.5)
+    ax.plot(column, row, "*", markersize=6, color="white", markeredgecolor=DARK)
     ax.set(xticks=[], yticks=[])
     ax.spines[:].set_visible(False)
     return image
