@@ -159,8 +159,16 @@ def test_where_a_learned_constraint_lies():
     assert found[EXCESS_COST][1] == pytest.approx(0.91, abs=1e-3)
     assert found[EXCESS_RETURN][2] > 0.05 and found[EXCESS_COST][2] == 0
     np.testing.assert_array_equal(
-        found[INSIDE], np.maximum(found[EXCESS_COST], found[EXCESS_RETURN]) <= 1e-6
+        found[INSIDE], np.maximum(found[EXCESS_COST], found[EXCESS_RETURN]) <= 1e-4
     )
+
+
+def test_a_budget_that_is_spent_to_rounding_is_kept():
+    world, shown = slow_and_quick()
+    values = np.zeros((1, 49))
+    values[0, 0] = 0.99  # the expert's first cell, which it cannot leave out
+    found = learned_excess(world, shown, 0.99, constraint_networks(values))
+    assert found[EXCESS_COST][0] < 1e-5 and found[EXCESS_RETURN][0] < 1e-9 and found[INSIDE][0]
 
 
 # ------------------------------------------------------------------ one position
