@@ -44,6 +44,7 @@ PATTERNS = {
     # measured
     "rollouts": f"{_RUN}/rollouts.parquet",
     "run_metrics": f"{_RUN}/metrics.parquet",
+    "determined": "determined.parquet",
     "metrics": "metrics.parquet",
     "true_fit": "true_fits/{experiment}/{architecture}/seeds-{group}.parquet",
     "transfer": "transfers/{experiment}.parquet",

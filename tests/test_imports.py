@@ -28,6 +28,7 @@ IMPORTED = {
     "animation": TABLES,
     "claims": TABLES | {"yaml"},
     "collect_metrics": ALWAYS,
+    "determine": TABLES,
     "expert": TABLES,
     "icl_adjust": TABLES,
     "icl_density": TABLES,

@@ -50,6 +50,7 @@ class Learned:
     visits: np.ndarray  # (runs, *grid.shape), of the final policy
     constraints: Mapping[int, np.ndarray] = field(default_factory=dict)  # likewise, by iteration
     nads: Mapping[int, np.ndarray] = field(default_factory=dict)  # (runs,) by iteration
+    others: Mapping[str, np.ndarray] = field(default_factory=dict)  # (runs,) by metric
 
 
 def run_metrics(run: Run, expert: np.ndarray, learned: Learned) -> pa.Table:
@@ -65,6 +66,7 @@ def run_metrics(run: Run, expert: np.ndarray, learned: Learned) -> pa.Table:
     parts = [metric_rows(run, NAD, nads, last, True)]
     lost = replace(run, seeds=list(run.failed))
     parts.append(metric_rows(lost, FAILED, list(run.failed.values()), last, True))
+    parts += [metric_rows(run, name, values, last, True) for name, values in learned.others.items()]
     parts += [metric_rows(run, NAD, values, i, False) for i, values in learned.nads.items()]
     if run.world.true_constraint is not None:
         errors = constraint_error(run.world, learned.constraint)

@@ -13,7 +13,12 @@ from icl_core.learning.engine.training import Job
 from icl_core.learning.exact_policies import Cells, cell_visits, sample_episodes
 from icl_core.learning.linear_program import evaluate_policy, solve_constrained_optimum
 from icl_core.learning.methods.exact_icl.adjustment import Soft, against_mixture, against_worst
-from icl_core.learning.methods.exact_icl.algorithm import Settings, alternate, learn
+from icl_core.learning.methods.exact_icl.algorithm import (
+    OursSettings,
+    Settings,
+    alternate,
+    learn,
+)
 from icl_core.learning.methods.exact_icl.tables import constraint_networks, policy_networks
 from icl_core.learning.methods.icl.soft_loss import AdjustmentSettings, SoftLoss
 from icl_core.learning.problem import Problem
@@ -212,8 +217,8 @@ def test_the_last_policy_need_not_be_the_expert():
 def test_the_other_objectives_end_too():
     world = two_ways()
     problem = Problem(world, walk((0, 0), (1, 1), (0, 2), world=world), [1], 0.99)
-    for objective in ("paper", "ours"):
-        end = alternate(problem, Settings(objective=objective, iterations=30), 0)
+    for settings in (Settings(objective="paper", iterations=30), OursSettings(iterations=30)):
+        end = alternate(problem, settings, 0)
         assert end.ended and end.log[-1]["return"] == pytest.approx(1)
 
 

@@ -87,7 +87,8 @@ def test_the_paper_is_what_config_yaml_says():
         "halfcheetah": 50,
         "nav": 200,  # ours
     }
-    iterations = {name: e.iterations("icl") for name, e in config.experiments.items()}
+    learned = {name: e for name, e in config.experiments.items() if "icl" in e.methods}
+    iterations = {name: e.iterations("icl") for name, e in learned.items()}
     assert iterations.pop("highd") == 3
     assert {iterations.pop(name) for name in ("exid", "ant", "halfcheetah")} == {5}
     assert set(iterations.values()) == {10}
@@ -103,6 +104,8 @@ def test_a_scale_changes_sizes_only_and_has_the_last_word(scale):
     icl = sections.method("icl").SIZES[scale]
     config = resolve(changed(scale=scale))
     for experiment in config.experiments.values():
+        if "icl" not in experiment.methods:
+            continue
         # What a scale says of an experiment, it says of its variants too.
         sizes = overlay.get("experiments", {}).items()
         said = [o for name, o in sizes if f"{experiment.name}-".startswith(f"{name}-")]
@@ -128,6 +131,9 @@ def test_no_experiment_is_larger_than_the_papers(scale):
         ):
             if path.split(".")[1] in whole.methods:
                 assert smaller[name].setting(path) <= whole.setting(path), name
+        for method in {"exact-icl", "exact-icl-ours"} & set(whole.methods):
+            path = f"learning.{method}.iterations"
+            assert smaller[name].setting(path) <= whole.setting(path), name
 
 
 def test_an_experiment_may_say_otherwise():
@@ -166,6 +172,7 @@ def test_a_scale_of_ones_own_needs_sizes_of_every_method():
     assert "method gail-constraint: expected its sizes at scale tiny, found none" in message
     assert "scales.tiny.learning.gail-constraint" in message
     tiny["learning"] |= {"gail-constraint": {"total_steps": 400, "warm_up": 0}, "icrl": {}}
+    tiny["learning"] |= {"exact-icl": {}, "exact-icl-ours": {}}
     found = resolve(changed(scale="tiny", scales={"tiny": tiny})).experiments["gridworld-a"]
     assert found.iterations("icl") == 1
     assert found.learning["gail-constraint"]["total_steps"] == 400
@@ -251,8 +258,8 @@ def test_the_order_of_keys_means_nothing():
         ),
         (
             {"experiments": {"gridworld-a": {"methods": ["ppo"]}}},
-            "key experiments.gridworld-a.methods.0: choose one of exact-icl, gail-constraint, icl, "
-            "icl-plus, icrl, found the text 'ppo'",
+            "key experiments.gridworld-a.methods.0: choose one of exact-icl, exact-icl-ours, "
+            "gail-constraint, icl, icl-plus, icrl, found the text 'ppo'",
         ),
         ({"experiments": {"x": {"methods": ["icl"]}}}, "key experiments.x.environment: choose one"),
         (

@@ -31,6 +31,7 @@ MEASURED = {
     "icl_adjust": 406,
     "icl_select": 435,
     "metrics": 443,
+    "determine": 300,
     "collect_metrics": 300,
     "transfer": 700,
     "claims": 300,

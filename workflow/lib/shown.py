@@ -208,6 +208,30 @@ class Shown:
         worlds = self.plan.worlds_code(experiments_shown(item, self.config))
         return self.plan.code_of("show_item.py", item.module, *worlds)
 
+    # What demonstrations determine
+
+    @cached_property
+    def shown_to_learners(self) -> list[Experiment]:
+        """The experiments with demonstrations of their own, but recorded traffic: nothing can be
+        said of that.
+        """
+        own = [one for one in self.config.learned if one.demonstrations_of is None]
+        return [one for one in own if not one.recorded]
+
+    def shown_demonstrations(self, wildcards: Any) -> list[str]:
+        """Their demonstrations."""
+        names = [one.name for one in self.shown_to_learners]
+        return [self.plan.path("demonstrations", experiment=name) for name in names]
+
+    def determine_settings(self, wildcards: Any) -> dict:
+        """Their worlds and thresholds."""
+        worlds = {one.name: self._world(one) for one in self.shown_to_learners}
+        return canonical({"scale": self.config.scale, "worlds": worlds, "methods": []})
+
+    def determine_code(self, wildcards: Any) -> str:
+        """Digest of the code that asks them."""
+        return self.plan.code_of("determine.py", *self.plan.worlds_code(self.shown_to_learners))
+
     # The drive of Figure 13, moving
 
     @cached_property

@@ -30,7 +30,10 @@ EQUAL_CODE = "equal-code.csv"
 EQUAL_COLUMNS = ("code", "shown_by")
 COST_COLUMNS = ("job", "jobs", "cpu_seconds", "wall_seconds")
 # Drawing and reporting are done again at every publication: what they take is not the run's.
-SHOWING = ("animation", "claims", "collect_metrics", "figure", "report_page", "table")
+SHOWING = (
+    *("animation", "claims", "collect_metrics", "determine", "figure", "report_page"),
+    "table",
+)
 
 
 def commit(root: Path) -> str:

@@ -40,21 +40,47 @@ from icl_core.learning.exact_policies import (
 from icl_core.learning.methods.exact_icl.tables import constraint_networks, policy_networks
 from icl_core.learning.problem import Outcome, Problem
 from icl_core.randomness import generator
-from icl_core.settings import COUNT, POSITIVE, WEIGHT, section, setting
+from icl_core.settings import COUNT, POSITIVE, WEIGHT, setting
 
 if TYPE_CHECKING:
     from icl_core.learning.methods.exact_icl.adjustment import Adjusted
 
 TITLE = "Exact ICL"
 PLACE = 4
-SIZES = {"quick": {"iterations": 100}, "smoke": {"iterations": 3, "ours": {"episodes": 4}}}
+SIZES = {"quick": {"iterations": 10}, "smoke": {"iterations": 3}}
 EPISODES = 50  # behind the log's violations and lengths
 
 
 @dataclass(frozen=True)
-class OursSettings:
-    """As learning.icl.adjustment; the flow's density is the share of the demonstrations' steps."""
+class _Limits:
+    iterations: int = setting(1000, "policies at most", **COUNT)
+    tolerance: float = setting(0.01, "epsilon: how near to its end an alternation ends", **POSITIVE)
 
+    def conflict_with(self, world: type[World]) -> str:
+        """Cells and moves are enumerated."""
+        reason = cells_refused(world)
+        return f"iterations: expected a gridworld to solve exactly, but {reason}" if reason else ""
+
+
+@dataclass(frozen=True)
+class Settings(_Limits):
+    """Settings of exact-icl."""
+
+    objective: str = setting(
+        "theorem",
+        "theorem: against the cheapest policy (Equation 4); paper: against the mixture (Equation "
+        "5)",
+        choices=("theorem", "paper"),
+    )
+
+
+@dataclass(frozen=True)
+class OursSettings(_Limits):
+    """Settings of exact-icl-ours, as learning.icl.adjustment; the flow's density is the share of
+    the demonstrations' steps.
+    """
+
+    objective = "ours"
     episodes: int = setting(50, "trajectories of the mixture (|D_A|)", **COUNT)
     penalty: float = setting(15.0, "lambda", **WEIGHT)
     hinge: str = setting(
@@ -70,26 +96,6 @@ class OursSettings:
 
 
 @dataclass(frozen=True)
-class Settings:
-    """Settings of the method."""
-
-    objective: str = setting(
-        "theorem",
-        "theorem: against the cheapest policy (Equation 4); paper: against the mixture (Equation "
-        "5); ours: between trajectories, as icl does it",
-        choices=("theorem", "paper", "ours"),
-    )
-    iterations: int = setting(1000, "policies at most", **COUNT)
-    tolerance: float = setting(0.01, "epsilon: how near to its end an alternation ends", **POSITIVE)
-    ours: OursSettings = section(OursSettings, "of the objective ours")
-
-    def conflict_with(self, world: type[World]) -> str:
-        """Cells and moves are enumerated."""
-        reason = cells_refused(world)
-        return f"objective: expected a gridworld to solve exactly, but {reason}" if reason else ""
-
-
-@dataclass(frozen=True)
 class End:
     """Where an alternation has come to: the last constraint, and the policy under it."""
 
@@ -102,7 +108,7 @@ class End:
     log: list[dict[str, float]] = field(default_factory=list)
 
 
-def learn(problem: Problem, settings: Settings, job: Job) -> Outcome:
+def learn(problem: Problem, settings: Settings | OursSettings, job: Job) -> Outcome:
     """One alternation for each seed: a seed draws among equally good constraints."""
     ends = []
     job.progress.total = len(problem.seeds)
@@ -129,7 +135,7 @@ def learn(problem: Problem, settings: Settings, job: Job) -> Outcome:
     )
 
 
-def alternate(problem: Problem, settings: Settings, run: int) -> End:
+def alternate(problem: Problem, settings: Settings | OursSettings, run: int) -> End:
     """One run: Equations 3 and 4 in turns, until the end that the module's docstring names."""
     this = _Run(problem, settings, run)
     constraint, visits = np.zeros(CELLS), np.zeros((0, CELLS))
@@ -149,7 +155,7 @@ def alternate(problem: Problem, settings: Settings, run: int) -> End:
 class _Run:
     """One seed's alternation: what does not change in it, and the policies so far."""
 
-    def __init__(self, problem: Problem, settings: Settings, run: int):
+    def __init__(self, problem: Problem, settings: Settings | OursSettings, run: int):
         self.world, self.beta = as_gridworld(problem.world), problem.beta
         self.settings, self.seed = settings, problem.seeds[run]
         self.cells = Cells(self.world)
@@ -182,18 +188,18 @@ class _Run:
         from icl_core.learning.methods.exact_icl import adjustment  # scipy takes its time
 
         direction = generator(self.seed, "tie", len(visits)).standard_normal(CELLS)
+        if isinstance(self.settings, OursSettings):
+            self.policies.append(found.policy())
+            return self._soft(self.settings, len(visits)).adjusted(direction)
         if self.settings.objective == "theorem":
             return adjustment.against_worst(visits, self.expert, self.beta, direction)
-        if self.settings.objective == "paper":
-            return adjustment.against_mixture(visits, self.expert, self.beta, direction)
-        self.policies.append(found.policy())
-        return self._soft(len(visits)).adjusted(direction)
+        return adjustment.against_mixture(visits, self.expert, self.beta, direction)
 
-    def _soft(self, iteration: int):
+    def _soft(self, ours: OursSettings, iteration: int):
         """Our objective, between trajectories of the mixture and the demonstrations."""
         from icl_core.learning.methods.exact_icl.adjustment import Soft
 
-        ours, rng = self.settings.ours, generator(self.seed, "agents", iteration)
+        rng = generator(self.seed, "agents", iteration)
         known = self.policies if ours.mixture else self.policies[-1:]
         players = rng.integers(len(known), size=ours.episodes)
         agents = sample_episodes(self.world, np.stack([known[k] for k in players]), rng)
