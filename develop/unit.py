@@ -128,7 +128,7 @@ def _measured(problem: Problem, outcome: Any, episodes: int) -> dict[str, float 
     world = problem.world
     error = constraint_error(world, constraint_values(outcome.constraint, world))
     agents = roll_out(world, outcome.policy, generators(problem.seeds, "report"), episodes)
-    nad = dissimilarities(world, visits(world, problem.shown(0)), visits(world, agents))
+    nad = dissimilarities(world, visits(world, problem.shown(0))[None], visits(world, agents))
     values = {"cmse": float(error[0]), "nad": float(nad[0])}
     return {name: value if np.isfinite(value) else None for name, value in values.items()}
 

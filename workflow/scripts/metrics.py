@@ -36,8 +36,8 @@ def main(stage: Stage) -> None:
     steps = dict(zip(stage.seeds, failed.tolist(), strict=True))
     lost = {seed: step for seed, step in steps.items() if step}
     own = Run(stage.wildcards.experiment, stage.wildcards.method, world, seeds, lost)
-    expert = expert_visits(stage.input.demonstrations, world)
-    metrics = run_metrics(own, expert, learned)
+    shown = expert_visits([stage.input.demonstrations], world).to(seeds)
+    metrics = run_metrics(own, shown, learned)
     write_table(stage.output.metrics, metrics, provenance)
     beta = stage.section("learning.threshold")
     constraint = PortableConstraint.of_run(stage.input.constraint, world, beta, provenance)
