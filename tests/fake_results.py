@@ -11,7 +11,7 @@ import yaml
 from icl_core.artifacts import read_table, read_tensors, write_table, write_tensors
 from icl_core.demonstrations.files import SCHEMA
 from icl_core.job_times import Record, write_time
-from icl_core.layout import group_of, path, seeds_of
+from icl_core.layout import ALL, group_of, path, seeds_of
 from icl_core.learning.engine.networks import Networks
 from icl_core.learning.engine.training import ADJUSTMENT_SCHEMA, TRAINING_SCHEMA, log_table
 from icl_core.learning.methods.icl.state import PolicyState
@@ -63,14 +63,8 @@ def make_results(root, methods=tuple(TITLES), groups=((1, 2), (3,)), epochs=120)
 def write_results(root, methods, groups, epochs):
     """The files, under the folder of a scale."""
     for name, one in EXPERIMENTS.items():
-        if one.demonstrations_of is not None:
-            continue
-        world = world_of(one)
-        if one.source == "expert" and name in MAIN:
-            file = root / path("expert_training", experiment=name)
-            write_table(file, training(world, epochs), {})
-        file = root / path("demonstrations", experiment=name)
-        write_table(file, steps(world.name, (0,), 25), {})
+        if one.demonstrations_of is None:
+            write_demonstrations(root, name, groups, epochs)
     for name in EXPERIMENTS:
         for method in methods_of(name, methods):
             for seeds in groups:
@@ -83,6 +77,21 @@ def write_results(root, methods, groups, epochs):
 def methods_of(name, methods):
     """The methods of an experiment; a variant has its own, whatever is asked for."""
     return methods if name in MAIN else EXPERIMENTS[name].methods
+
+
+def write_demonstrations(root, name, groups=((1, 2, 3),), epochs=120):
+    """What is demonstrated in an experiment, to each seed or to all; and the experts' training."""
+    world = world_of(EXPERIMENTS[name])
+    if EXPERIMENTS[name].source != "expert":
+        file = root / path("demonstrations", experiment=name, group=ALL)
+        write_table(file, steps(world.name, (0,), 25), {})
+        return
+    for seeds in groups:
+        known = {"experiment": name, "group": group_of(seeds)}
+        log = pa.concat_tables([training(world, epochs, seed) for seed in seeds])
+        write_table(root / path("expert_training", **known), log, {})
+        shown = steps(world.name, tuple(seeds), 25, seeded=True)
+        write_table(root / path("demonstrations", **known), shown, {})
 
 
 def results_in(root, methods):
@@ -104,7 +113,7 @@ def settings_of(experiment, methods=tuple(TITLES), seeds=(1, 2)):
     chosen = [method for method in experiment.methods if method in methods]
     return {
         "methods": chosen,
-        "seeds": list(seeds),
+        "seeds": {method: list(seeds) for method in chosen},
         "demonstrations": experiment.demonstrations,
         "learning": experiment.learning,
         "measuring": experiment.measuring,
@@ -224,14 +233,14 @@ def write_transfers(root, seeds):
         write_table(root / path("transfer", experiment=name), table, {})
 
 
-def training(world, epochs):
-    rng = np.random.default_rng(epochs)
+def training(world, epochs, seed=1):
+    rng = np.random.default_rng([epochs, seed])
     t = np.arange(1, epochs + 1)
     best = 200.0 if world.name.startswith("cart") else 1.0
     rise = 1 - np.exp(-5 * t / epochs)
     noise = rng.normal(size=(3, epochs))
     columns = {
-        "seed": np.ones(epochs),
+        "seed": np.full(epochs, seed),
         "epoch": t,
         "return": np.clip(best * (rise + 0.06 * noise[0]), 0, best),
         "constraint_value": np.maximum(world.threshold * (2.2 - 1.6 * rise + 0.1 * noise[1]), 0),
@@ -248,12 +257,12 @@ def steps(environment, seeds, episodes, seeded=False):
     """Episodes that drift from the start towards the goal, or to where c is 0."""
     world = small_world(environment)
     rows = {name: [] for name in ("seed", "trajectory", "step", "state", "action", "reward")}
-    for seed in seeds:
+    for k, seed in enumerate(seeds):
         paths = some_paths(world, np.random.default_rng(seed), episodes)
         for episode, (states, actions) in enumerate(paths):
             n = len(states)
             rows["seed"] += [seed] * n
-            rows["trajectory"] += [episode] * n
+            rows["trajectory"] += [k * episodes + episode] * n
             rows["step"] += range(n)
             rows["state"] += list(np.asarray(states, np.float32))
             rows["action"] += [[float(number) for number in np.atleast_1d(a)] for a in actions]
@@ -288,7 +297,7 @@ def one_path(world, rng):
                 break
             state = state if blocked else new[None]
         else:
-            path.append(state[0])
+            path.append(np.clip(state[0], world.observation_low, world.observation_high))
             actions.append(rng.integers(2))
             aim = 0.9 if world.name == "cartpole-mr" else 0.0
             state = state + 0.04 * (aim - state) + rng.normal(0, 0.05, size=(1, 4))

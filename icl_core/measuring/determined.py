@@ -16,6 +16,7 @@ from icl_core.demonstrations.trajectories import Trajectories, discounts
 from icl_core.environments.world import World
 from icl_core.learning.engine.networks import Networks, sigmoid
 from icl_core.learning.exact_policies import cells_refused
+from icl_core.learning.problem import Problem
 from icl_core.measuring.budget import HALF, Bounds
 from icl_core.measuring.edges import allowed_edges, has_edge
 from icl_core.measuring.identified import Identified, score
@@ -100,32 +101,39 @@ def _cmse(identified: Identified, truth: np.ndarray) -> tuple[float, float]:
     return least, most
 
 
-def determined_rows(
-    experiment: str, world: World, demonstrations: Trajectories, beta: float
-) -> pa.Table:
-    """The same as rows of the metrics, of no method and seed 0."""
-    run = Run(experiment, NOBODY, world, [0])
-    found = determined(world, demonstrations, beta)
+def determined_rows(run: Run, demonstrations: Trajectories, beta: float) -> pa.Table:
+    """The same as rows of the metrics: of no method, and the expert's seed (0: of no expert)."""
+    found = determined(run.world, demonstrations, beta)
     tables = [metric_rows(run, name, [value], 0, True) for name, value in found.items()]
     return concatenate(tables)
 
 
-def learned_excess(
+def learned_excess(problem: Problem, constraint: Networks) -> Mapping[str, np.ndarray]:
+    """Where each run's constraint lies among those that explain what it was shown, by metric and
+    each (runs,).
+    """
+    runs = range(len(problem.seeds))
+    found = [
+        _excess(problem.world, problem.shown(run), problem.beta, constraint.pick([run]))
+        for run in runs
+    ]
+    return {name: np.array([one[name] for one in found]) for name in (found[0] if found else {})}
+
+
+def _excess(
     world: World, demonstrations: Trajectories, beta: float, constraint: Networks
-) -> Mapping[str, np.ndarray]:
-    """Where the constraints of all runs lie, by metric and each (runs,)."""
+) -> dict[str, float]:
+    """The same of a stack of one."""
     if has_cells(world):
-        identified = Identified(world, demonstrations, beta)
-        nodes = world.grid.nodes.astype(np.float32)
-        values = _values(constraint, nodes)
-        missed = np.array([identified.excess(one) for one in values])
-        inside = missed.max(axis=1) <= EXACT
-        return {EXCESS_COST: missed[:, 0], EXCESS_RETURN: missed[:, 1], INSIDE: inside}
+        (values,) = _values(constraint, world.grid.nodes.astype(np.float32))
+        cost, reward = Identified(world, demonstrations, beta).excess(values)
+        inside = max(cost, reward) <= EXACT
+        return {EXCESS_COST: cost, EXCESS_RETURN: reward, INSIDE: float(inside)}
     if not has_edge(world):
         return {}
-    spent = demonstrated_cost(world, demonstrations, constraint)
-    excess = np.maximum(0.0, spent - beta)
-    return {EXCESS_COST: excess, INSIDE: excess <= EXACT}
+    (spent,) = demonstrated_cost(world, demonstrations, constraint)
+    excess = max(0.0, spent - beta)
+    return {EXCESS_COST: excess, INSIDE: float(excess <= EXACT)}
 
 
 def demonstrated_cost(

@@ -234,7 +234,7 @@ def test_where_every_seed_diverges_the_job_ends_in_one_sentence(folder, monkeypa
 
     monkeypatch.setattr(Adam, "step", absurd)
     rl = replace(RL, penalty=PenaltySettings(episodes=4, ppo=ppo))
-    demonstrations = ExpertSettings(trajectories=4, seed=4, constrained_rl=rl)
+    demonstrations = ExpertSettings(trajectories=4, constrained_rl=rl)
     names = ("training", "policy", "trajectories", "time")
     job = SimpleNamespace(
         input=Files(),
@@ -244,6 +244,7 @@ def test_where_every_seed_diverges_the_job_ends_in_one_sentence(folder, monkeypa
             settings={
                 "environment": "gridworld-a",
                 "world": {},
+                "seeds": [4],
                 "demonstrations": plain(demonstrations),
             },
             code="x",

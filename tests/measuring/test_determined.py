@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog, minimize
 
+from icl_core.demonstrations.trajectories import side_by_side
 from icl_core.learning.engine.networks import Networks
 from icl_core.learning.methods.exact_icl.tables import constraint_networks
+from icl_core.learning.problem import Problem
 from icl_core.measuring.budget import Budget
 from icl_core.measuring.determined import (
     DETERMINED,
@@ -32,7 +34,7 @@ from icl_core.measuring.determined import (
 )
 from icl_core.measuring.edges import allowed_edges
 from icl_core.measuring.identified import Identified
-from icl_core.measuring.metrics import METRICS_SCHEMA
+from icl_core.measuring.metrics import METRICS_SCHEMA, Run
 from tests.learning.tiny import demonstrations_of
 from tests.small_grids import optimal_expert, two_ways, walk
 from tests.worlds import small_world
@@ -146,13 +148,32 @@ def test_what_nothing_explains_has_no_other_rows():
     assert found == {REWARD_SILENT: 0, REWARD_LEFT_OUT: 0, UNEXPLAINED: 1}
 
 
+def problem_in(world, shown, beta, runs):
+    return Problem(world, shown, range(runs), beta)
+
+
+def test_each_run_is_asked_about_its_own_expert():
+    world, shown = slow_and_quick()
+    values = np.zeros((1, 49))
+    values[0, 0] = 1.0
+    both = constraint_networks(np.concatenate([values, values]))
+    other = walk((1, 0), (1, 1), (0, 2), world=world)
+    sets = side_by_side([shown, other])
+    found = learned_excess(Problem(world, sets, [1, 2], 0.99), both)
+    for run, one in enumerate((shown, other)):
+        alone = learned_excess(problem_in(world, one, 0.99, 1), constraint_networks(values))
+        assert {name: column[run] for name, column in found.items()} == {
+            name: column[0] for name, column in alone.items()
+        }
+
+
 def test_where_a_learned_constraint_lies():
     world, shown = slow_and_quick()
     told = Identified(world, shown, 0.99, 0.0)
     values = np.zeros((3, 49))
     values[0, [0, 2]] = 0.2605, 1.0  # explains them (test_identified)
     values[1, 8] = values[1, 0] = 1.0  # too dear: the expert passes both
-    found = learned_excess(world, shown, 0.99, constraint_networks(values))
+    found = learned_excess(problem_in(world, shown, 0.99, len(values)), constraint_networks(values))
     expected = [told.excess(c) for c in values]
     np.testing.assert_allclose(found[EXCESS_COST], [e[0] for e in expected], atol=1e-4)
     np.testing.assert_allclose(found[EXCESS_RETURN], [e[1] for e in expected], atol=1e-3)
@@ -167,7 +188,7 @@ def test_a_budget_that_is_spent_to_rounding_is_kept():
     world, shown = slow_and_quick()
     values = np.zeros((1, 49))
     values[0, 0] = 0.99  # the expert's first cell, which it cannot leave out
-    found = learned_excess(world, shown, 0.99, constraint_networks(values))
+    found = learned_excess(problem_in(world, shown, 0.99, len(values)), constraint_networks(values))
     assert found[EXCESS_COST][0] < 1e-5 and found[EXCESS_RETURN][0] < 1e-9 and found[INSIDE][0]
 
 
@@ -203,7 +224,7 @@ def test_what_demonstrations_spend_is_summed_step_by_step(name):
             logits = networks(np.stack([inputs, inputs]))[:, 0, 0].astype(np.float64)
             spent += world.discount**step / (1 + np.exp(-logits)) / len(shown)
     np.testing.assert_allclose(demonstrated_cost(world, shown, networks), spent, rtol=1e-5)
-    found = learned_excess(world, shown, float(spent.mean()), networks)
+    found = learned_excess(problem_in(world, shown, float(spent.mean()), 2), networks)
     assert sorted(found[INSIDE]) == [False, True]
     np.testing.assert_allclose(found[EXCESS_COST].max(), np.ptp(spent) / 2, rtol=1e-4)
 
@@ -213,9 +234,10 @@ def test_what_demonstrations_spend_is_summed_step_by_step(name):
 
 def test_rows_of_demonstrations_have_no_method():
     world, shown = slow_and_quick()
-    table = determined_rows("grid", world, shown, 0.99)
+    table = determined_rows(Run("grid", NOBODY, world, [7]), shown, 0.99)
     assert table.schema == METRICS_SCHEMA
     assert set(table["method"].to_pylist()) == {NOBODY}
+    assert set(table["seed"].to_pylist()) == {7}
     assert dict(zip(table["metric"].to_pylist(), table["value"].to_pylist(), strict=True)) == (
         determined(world, shown, 0.99)
     )
@@ -224,5 +246,5 @@ def test_rows_of_demonstrations_have_no_method():
 def test_other_worlds_have_no_rows():
     world = small_world("nav")
     shown = demonstrations_of(world)
-    assert determined_rows("nav", world, shown, 1.0).num_rows == 0
-    assert learned_excess(world, shown, 1.0, Networks.blank(1, (2, 4, 1))) == {}
+    assert determined_rows(Run("nav", NOBODY, world, [0]), shown, 1.0).num_rows == 0
+    assert learned_excess(problem_in(world, shown, 1.0, 1), Networks.blank(1, (2, 4, 1))) == {}

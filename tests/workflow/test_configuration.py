@@ -25,6 +25,7 @@ CONFIG = yaml.safe_load((ROOT / "config.yaml").read_text())
 # A scale may change how much is done and never what is done.
 SIZES = {
     "seeds",
+    "runs",
     "stack",
     "trajectories",
     "epochs",
@@ -71,7 +72,16 @@ def leaves(mapping):
 def test_the_paper_is_what_config_yaml_says():
     config = resolve(CONFIG)
     assert config.scale == "paper"
-    assert config.groups == {"1-5": (1, 2, 3, 4, 5)}
+    assert config.groups == {"1-5": (1, 2, 3, 4, 5), "6-10": (6, 7, 8, 9, 10)}
+    ten = {
+        (one.name, method)
+        for one in config.experiments.values()
+        for method in one.methods
+        if len(config.groups_of(one, method)) == 2
+    }
+    synthetic = ("gridworld-a", "gridworld-b", "cartpole-mr", "cartpole-mid")
+    assert ten == {(n, "icl") for n in config.experiments if n.startswith(synthetic)}
+    assert list(config.fit_groups) == ["1-5"]
     epochs = {
         name: config.experiments[name].learning["icl"]["constrained_rl"]["epochs"]
         for name in CONFIG["experiments"]
@@ -180,7 +190,7 @@ def test_a_scale_of_ones_own_needs_sizes_of_every_method():
 
 
 RULES = {
-    "expert": ("demonstrations",),
+    "expert": ("demonstrations.trajectories", "demonstrations.constrained_rl"),
     "icl_density": ("learning.icl.density",),
     "icl_policy": ("learning.icl.constrained_rl", "learning.icl.loop.selection_episodes"),
     "icl_adjust": ("learning.icl.adjustment", "learning.icl.loop.patience", "learning.threshold"),
@@ -209,7 +219,8 @@ def test_a_job_is_given_only_the_sections_that_its_rule_names():
     assert affected(learning={"gail-constraint": {"batch": 7}}) == set()
     assert affected(learning={"icl": {"density": {"batch": 7}}}) == {"icl_density"}
     assert affected(learning={"icl": {"loop": {"keep": "last"}}}) == set()
-    assert affected(demonstrations={"seed": 7}) == {"expert"}
+    assert affected(demonstrations={"seed": 7}) == set()  # of recorded drives
+    assert affected(demonstrations={"trajectories": 7}) == {"expert"}
     assert affected(environments={"gridworld-a": {"slip": 0.1}}) == set()
 
 

@@ -162,7 +162,7 @@ def test_a_touch_reruns_nothing(editable):
                 os.utime(path)
     later = time.time() + 5
     os.utime(
-        editable.path / "results/smoke/demonstrations/gridworld-a/trajectories.parquet",
+        editable.path / "results/smoke/demonstrations/gridworld-a/seeds-1-2/trajectories.parquet",
         (later,) * 2,
     )
     assert editable.planned() == {}

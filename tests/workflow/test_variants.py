@@ -6,7 +6,8 @@ import pytest
 
 from icl_core.errors import InputError
 from tests.workflow.test_configuration import CONFIG
-from workflow.lib.configuration import resolve, with_variants
+from workflow.lib.configuration import resolve
+from workflow.lib.variants import with_variants
 
 OWN = {
     "environment": "gridworld-a",

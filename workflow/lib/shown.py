@@ -29,26 +29,29 @@ def only_finished(config: Configuration, results: Path) -> Configuration:
     dash for it, and who shares its demonstrations finds them by its name.
     """
 
-    def there(kind: str, **fields: str) -> bool:
-        paths = [layout.path(kind, group=group, **fields) for group in config.groups]
+    def there(kind: str, groups: Iterable[str], **fields: str) -> bool:
+        paths = [layout.path(kind, group=group, **fields) for group in groups]
         return all((results / path).is_file() for path in paths)
 
-    def finished(one: Experiment) -> Experiment:
-        done = [m for m in one.methods if there("run_metrics", experiment=one.name, method=m)]
-        return replace(one, methods=tuple(done))
+    def ended(one: Experiment, method: str) -> bool:
+        groups = config.groups_of(one, method)
+        return there("run_metrics", groups, experiment=one.name, method=method)
 
-    fits = config.true_fits
-    fitted = [
-        name
-        for name in fits.environments
-        if all(there("true_fit", experiment=name, architecture=a) for a in fits.architectures)
-    ]
+    def finished(one: Experiment) -> Experiment:
+        return replace(one, methods=tuple(m for m in one.methods if ended(one, m)))
+
+    fits, groups = config.true_fits, config.fit_groups
+
+    def fitted(name: str) -> bool:
+        shapes = fits.architectures
+        return all(there("true_fit", groups, experiment=name, architecture=a) for a in shapes)
+
     moved = config.transfers.experiments
-    there_too = {n: own for n, own in moved.items() if there("transfer", experiment=n)}
+    there_too = {n: own for n, own in moved.items() if there("transfer", [""], experiment=n)}
     return replace(
         config,
         experiments={name: finished(one) for name, one in config.experiments.items()},
-        true_fits=replace(fits, environments=tuple(fitted)),
+        true_fits=replace(fits, environments=tuple(filter(fitted, fits.environments))),
         transfers=replace(config.transfers, experiments=there_too),
     )
 
@@ -137,7 +140,7 @@ class Shown:
         values = {
             "experiment": self._owners(kind, experiment),
             "method": [method],
-            "group": list(self.config.groups),
+            "group": self._groups(kind, experiment, method),
             "architecture": list(self.config.true_fits.architectures),
             "iteration": [f"{i:02d}" for i in range(first, n + 1)],
             "rule": self._rules(kind, method) if method else [],
@@ -159,6 +162,15 @@ class Shown:
         # Who was not trained here has no training curve.
         missing = kind == "expert_training" and owner.source != "expert"
         return [] if missing else [owner.name]
+
+    def _groups(self, kind: str, experiment: Experiment, method: str) -> list[str]:
+        """The groups of seeds that files of a kind are of."""
+        if method:
+            return list(self.config.groups_of(experiment, method))
+        if kind == "true_fit":
+            return list(self.config.fit_groups)
+        owner = self.config.experiments[experiment.demonstrations_from]
+        return list(self.config.groups_in(experiment)) if owner.source == "expert" else [layout.ALL]
 
     def _rules(self, kind: str, method: str) -> list[str]:
         """The rules of a method's jobs: those of each iteration, or the others."""
@@ -196,7 +208,7 @@ class Shown:
         """Everything that an experiment was run with, for the tables that show it."""
         return {
             "methods": list(experiment.methods),
-            "seeds": [seed for group in self.config.groups.values() for seed in group],
+            "seeds": {method: list(experiment.seeds[method]) for method in experiment.methods},
             "demonstrations": experiment.demonstrations,
             "learning": experiment.learning,
             "measuring": experiment.measuring,
@@ -220,8 +232,8 @@ class Shown:
 
     def shown_demonstrations(self, wildcards: Any) -> list[str]:
         """Their demonstrations."""
-        names = [one.name for one in self.shown_to_learners]
-        return [self.plan.path("demonstrations", experiment=name) for name in names]
+        need = Need("demonstrations", {})
+        return [path for one in self.shown_to_learners for path in self.expanded(need, one)]
 
     def determine_settings(self, wildcards: Any) -> dict:
         """Their worlds and thresholds."""

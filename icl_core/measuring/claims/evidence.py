@@ -13,6 +13,8 @@ import pyarrow as pa
 
 from icl_core import layout
 from icl_core.artifacts import read_table
+from icl_core.demonstrations.files import read_sets
+from icl_core.demonstrations.trajectories import Trajectories
 from icl_core.environments.world import World
 from icl_core.learning.engine.training import ADJUSTMENT_SCHEMA, TRAINING_SCHEMA
 from icl_core.measuring.claims.intervals import Statistic, estimate
@@ -130,16 +132,23 @@ class Evidence:
         return self._run(kept, method, experiment)
 
     def expert_visits(self, experiment: str) -> np.ndarray:
-        """Visits of the demonstrations, of the grid's shape."""
-        return expert_visits(self.demonstrations(experiment), self.world(experiment))
+        """Visits of all demonstrations together, of the grid's shape."""
+        paths = self._of_experts("demonstrations", experiment)
+        return expert_visits(paths, self.world(experiment)).experts.sum(axis=0)
 
-    def demonstrations(self, experiment: str) -> Path:
-        """The file of an experiment's demonstrations."""
-        return self._of_expert("demonstrations", experiment)
+    def demonstrations(self, experiment: str) -> list[Trajectories]:
+        """Each expert's demonstrations, (episodes,); one set where all runs share it."""
+        paths, world = self._of_experts("demonstrations", experiment), self.world(experiment)
+        return [one for path in paths for one in read_sets(path, world).values()]
 
     def expert_training(self, experiment: str) -> pa.Table:
-        """The log of the expert's training."""
-        return read_table(self._of_expert("expert_training", experiment), TRAINING_SCHEMA)
+        """The log of the experts' training: of each epoch the mean over experts."""
+        paths = self._of_experts("expert_training", experiment)
+        logs = pa.concat_tables([read_table(path, TRAINING_SCHEMA) for path in paths])
+        names = TRAINING_SCHEMA.names[2:]
+        means = logs.group_by("epoch").aggregate([(name, "mean") for name in names])
+        named = means.sort_by("epoch").select(["epoch", *(f"{name}_mean" for name in names)])
+        return named.rename_columns(["epoch", *names])
 
     def adjustments(self, experiment: str) -> dict[int, list[pa.Table]]:
         """The logs of ICL's adjustments by seed, one for each iteration."""
@@ -204,12 +213,14 @@ class Evidence:
         found = self.results.find(kind, experiment=experiment, method=method)
         return self._run([one.path for one in found], method, experiment)
 
-    def _of_expert(self, kind: str, experiment: str) -> Path:
+    def _of_experts(self, kind: str, experiment: str) -> list[Path]:
+        """The files of a kind of all of an experiment's groups of experts."""
         self.world(experiment)
-        path = self.results.one(kind, experiment=experiment)
-        if path is None:
-            raise MissingError(f"{layout.path(kind, experiment=experiment)} was not run")
-        return path
+        found = [one.path for one in self.results.find(kind, experiment=experiment)]
+        if not found:
+            what = {"expert_training": "training of experts"}.get(kind, kind)
+            raise MissingError(f"{what} in {experiment}: found none")
+        return found
 
     def _run(self, found: T, method: str, experiment: str) -> T:
         """What was found of a method; raises where that is nothing."""

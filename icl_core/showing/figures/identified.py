@@ -10,13 +10,13 @@ from matplotlib.cm import ScalarMappable
 from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
 
-from icl_core.demonstrations.files import read_demonstrations
+from icl_core.demonstrations.files import read_sets
 from icl_core.environments.gridworld import Gridworld
 from icl_core.measuring.budget import Bounds
 from icl_core.measuring.determined import is_left_out, known_bounds
 from icl_core.measuring.identified import Identified
 from icl_core.measuring.results import Results
-from icl_core.showing.loading import demonstrations_of, world_as
+from icl_core.showing.loading import world_as
 from icl_core.showing.maps import draw_small_map, outline
 from icl_core.showing.style import (
     CONSTRAINT_MAP,
@@ -35,8 +35,8 @@ ITEMS = [
         "title": "What the demonstrations determine, Gridworld (A)",
         "caption": (
             "Gridworld (A), and where moves slip: the least and the greatest c of each cell over "
-            "all constraints that explain the demonstrations, that is under which they spend at "
-            "most beta and nobody who keeps it earns more. A cell is determined where both lie on "
+            "all constraints that explain the first expert's demonstrations: they spend at most "
+            "beta, and nobody who keeps it earns more. A cell is determined where both lie on "
             "one side of 0.5. Where the reward is silent, nobody could earn more even without a "
             "constraint: only the cells that the demonstrations visit say anything. The outline "
             "shows the truly constrained cells; the star is the goal."
@@ -52,8 +52,8 @@ ITEMS = [
         "title": "What the demonstrations determine, Gridworld (B)",
         "caption": (
             "Gridworld (B), and where moves slip: the least and the greatest c of each cell over "
-            "all constraints that explain the demonstrations, that is under which they spend at "
-            "most beta and nobody who keeps it earns more. A cell is determined where both lie on "
+            "all constraints that explain the first expert's demonstrations: they spend at most "
+            "beta, and nobody who keeps it earns more. A cell is determined where both lie on "
             "one side of 0.5. Where the reward is silent, nobody could earn more even without a "
             "constraint: only the cells that the demonstrations visit say anything. The outline "
             "shows the truly constrained cells; the star is the goal."
@@ -70,7 +70,9 @@ def draw(results: Results, experiments: Sequence[str]) -> Figure:
     figure, axes = panels(len(experiments), height=3.6, rows=2)
     for column, experiment in zip(axes.T, experiments, strict=True):
         world = world_as(results, experiment, Gridworld)
-        shown = read_demonstrations(demonstrations_of(results, experiment), world)
+        path = results.one("demonstrations", experiment=experiment)
+        assert path is not None
+        shown = next(iter(read_sets(path, world).values()))
         found = Identified(world, shown, results.beta(experiment))
         _column(column, world, found, known_bounds(found))
     for ax, text in zip(axes[:, 0], ("least c", "greatest c"), strict=True):

@@ -26,7 +26,9 @@ METRICS = {
 TIMES = "table-12-training-times"
 # The true constraint beside the recovered ones, then a map of driving.
 PICTURES = ("figure-16", "figure-18", "figure-20", "figure-22", "figure-02")
-PAPER_SEEDS = next(str(line.paper).count(",") + 1 for line in paper.COMMON if line.label == "seeds")
+PAPER_SEEDS = next(
+    str(line.paper).count(",") + 1 for line in paper.COMMON if line.label == "seeds, ICL"
+)
 
 Values = Mapping[tuple[str, str], tuple[float, float]]  # mean and deviation by experiment, method
 Failed = Mapping[tuple[str, str], tuple[int, int]]  # so many of so many seeds, where some have

@@ -9,7 +9,7 @@ import pytest
 
 from icl_core.artifacts import write_table
 from icl_core.demonstrations.files import write_demonstrations
-from icl_core.demonstrations.trajectories import Trajectories
+from icl_core.demonstrations.trajectories import Trajectories, side_by_side
 from icl_core.environments import make_world
 from icl_core.layout import path
 from icl_core.learning.true_fit import FIT_SCHEMA
@@ -105,8 +105,8 @@ def test_what_is_not_among_the_files_is_named(tmp_path):
         "metrics.parquet is not among the results.",
         "ICL on gridworld-a was not run.",
         "ICL on gridworld-a was not run.",
-        "demonstrations/gridworld-a/trajectories.parquet was not run.",
-        "demonstrations/gridworld-a/training.parquet was not run.",
+        "demonstrations in gridworld-a: found none.",
+        "training of experts in gridworld-a: found none.",
         "network b was not fitted to gridworld-a.",
         "ICL on gridworld-a was not run.",
     ]
@@ -173,8 +173,8 @@ def test_demonstrations_that_keep_the_threshold_or_not(tmp_path, cell, verdict):
         np.zeros(shape, np.float32),
         np.full(4, 3),
     )
-    file = tmp_path / path("demonstrations", experiment="gridworld-a")
-    write_demonstrations(file, taken, world, {})
+    file = tmp_path / path("demonstrations", experiment="gridworld-a", group="1-2")
+    write_demonstrations(file, side_by_side([taken, taken]), world, {}, [1, 2])
     (outcome,) = evaluate([claim("demonstrations_keep_threshold", arguments={})], results(tmp_path))
     assert outcome.effects[0].size == pytest.approx(1 - 3 * cell / world.threshold)
     assert outcome.verdict == verdict

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pyarrow as pa
 
-from icl_core.demonstrations.files import read_demonstrations
+from icl_core.demonstrations.trajectories import accumulate
 from icl_core.measuring.claims.claim import reads
 from icl_core.measuring.claims.evidence import Evidence, MissingError
 from icl_core.measuring.claims.intervals import difference_of_means, mean_above, mean_of
@@ -69,18 +69,18 @@ def visits_more(
 def demonstrations_keep_threshold(evidence: Evidence) -> list[Effect]:
     """Their mean discounted true constraint value is at most beta.
 
-    The interval is over trajectories; all learners share one set of them.
+    The interval is over the trajectories of all experts.
     """
     parts = []
     for name in evidence.experiments:
         world = evidence.world(name)
         if world.true_constraint is None:
             raise MissingError(f"nobody knows the true constraint of {name}")
-        taken = read_demonstrations(evidence.demonstrations(name), world)
-        values = world.true_constraint(world.constraint_inputs(taken.states, taken.actions))
-        weights = world.discount ** np.arange(values.shape[-1])
-        costs = np.where(taken.mask, values, 0) @ weights
-        room = 1 - costs.ravel() / world.threshold
+        costs = []
+        for taken in evidence.demonstrations(name):
+            values = world.true_constraint(world.constraint_inputs(taken.states, taken.actions))
+            costs.append(accumulate(values, taken.mask, world.discount))
+        room = 1 - np.concatenate(costs) / world.threshold
         unit = "share of beta that is left"
         parts.append(
             evidence.effect(evidence.title(name), unit, mean_of, [room], of="demonstrations")
@@ -92,7 +92,7 @@ def demonstrations_keep_threshold(evidence: Evidence) -> list[Effect]:
 def expert_earns(evidence: Evidence, share: float, best: Mapping[str, float]) -> list[Effect]:
     """At the end an expert's return is at least this share of the best possible one.
 
-    There is one expert: the interval is over the epochs of the last tenth.
+    The curve is the mean over experts: the interval is over the epochs of the last tenth.
     """
     parts = []
     for name in evidence.experiments:
@@ -109,7 +109,8 @@ def expert_earns(evidence: Evidence, share: float, best: Mapping[str, float]) ->
 def expert_violates_less(evidence: Evidence) -> list[Effect]:
     """Over training, fewer and fewer of an expert's episodes break the constraint.
 
-    There is one expert: the interval is over the epochs of the first and the last tenth.
+    The curve is the mean over experts: the interval is over the epochs of the first and the last
+    tenth.
     """
     parts = []
     for name in evidence.experiments:
