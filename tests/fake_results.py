@@ -44,11 +44,12 @@ MAIN = tuple(CONFIG["experiments"])  # the others are variants of them
 CONFIGURATION = resolve({**CONFIG, "scale": "quick"})
 EXPERIMENTS = CONFIGURATION.experiments
 ITERATIONS = 3
-TITLES = {"gail-constraint": "GAIL-Constraint", "icrl": "ICRL", "icl": "ICL"}
+TITLES = {"gail-constraint": "GAIL-Constraint", "icrl": "ICRL", "icl": "ICL", "icl-plus": "ICL+"}
 # The jobs of a method: the rules of one job, and those of one for each iteration.
 JOBS = {
     "gail-constraint": (["learn"], []),
     "icrl": (["learn"], []),
+    "icl-plus": (["learn"], []),
     "icl": (["icl_density", "icl_initial_constraint", "icl_select"], ["icl_policy", "icl_adjust"]),
 }
 

@@ -18,6 +18,7 @@ from icl_core.measuring.rollouts import rollouts_table
 from icl_core.measuring.statistics import boundary_gap
 from icl_core.showing.figures import driving, driving_environments
 from icl_core.showing.loading import Accruals
+from icl_core.showing.paper import METHODS
 from icl_core.showing.save import save_figure
 from icl_core.showing.style import publication_style
 from icl_core.showing.tables.headway import GAP_COLUMNS, build_gaps, headway_table
@@ -54,7 +55,7 @@ def results(world, tmp_path_factory):
     demonstrations = replay(world, 1, np.random.default_rng(0))
     file = root / path("demonstrations", experiment="highd", group=ALL)
     write_demonstrations(file, demonstrations, world, {})
-    for method in TITLES:
+    for method in METHODS:
         run = {"experiment": "highd", "method": method, "group": "1-2"}
         rngs = [np.random.default_rng(seed) for seed in (1, 2)]
         networks = Networks.initialise(rngs, (2, 64, 64, 1))

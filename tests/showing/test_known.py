@@ -3,13 +3,12 @@
 import numpy as np
 import pytest
 
-from icl_core.demonstrations.files import read_demonstrations
+from icl_core.demonstrations.files import read_sets
 from icl_core.measuring.determined import known_bounds
 from icl_core.measuring.identified import Identified
 from icl_core.measuring.statistics import mean_and_std, summary
 from icl_core.showing.exact import METHODS, places_of
 from icl_core.showing.loading import (
-    demonstrations_of,
     metrics_of,
     recovered_constraints,
     true_on_grid,
@@ -105,7 +104,8 @@ def test_the_set_is_drawn_from_least_to_greatest(grid, results, drawn):
     least, greatest = np.split(np.array(images(figure)), 2)
     assert (least <= greatest + 1e-9).all()
     world = results.worlds[f"gridworld-{grid}"]
-    shown = read_demonstrations(demonstrations_of(results, f"gridworld-{grid}"), world)
+    path = results.one("demonstrations", experiment=f"gridworld-{grid}")
+    shown = read_sets(path, world)[1]  # the first expert's
     bounds = known_bounds(Identified(world, shown, world.threshold))
     np.testing.assert_allclose(greatest[0].ravel(), bounds.greatest)
 

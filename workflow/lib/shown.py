@@ -84,6 +84,12 @@ def learned(item: Item, experiment: Experiment) -> bool:
     return item.method in experiment.methods if item.method else bool(experiment.methods)
 
 
+def methods_shown(item: Item, experiment: Experiment) -> list[str]:
+    """The methods of an experiment in an item: the paper's figures keep the paper's panels."""
+    of_paper = item.kind == "figure" and item.number is not None and not item.suffix
+    return [m for m in experiment.methods if m in paper.METHODS or not of_paper]
+
+
 class Shown:
     """The items and claims of a plan."""
 
@@ -114,24 +120,32 @@ class Shown:
         """What an item is made from, for those of its experiments that it shows."""
         item = self.item(wildcards)
         known = experiments_shown(item, self.config)
-        made = [p for need in item.needs for one in known for p in self.expanded(need, one)]
+        made = [
+            path
+            for need in item.needs
+            for one in known
+            for path in self.expanded(need, one, methods_shown(item, one))
+        ]
         return list(dict.fromkeys(made)) + self.plan.scenes(known)
 
-    def expanded(self, need: Need, experiment: Experiment) -> list[str]:
-        """The paths that a need stands for in one experiment."""
+    def expanded(
+        self, need: Need, experiment: Experiment, methods: Iterable[str] | None = None
+    ) -> list[str]:
+        """The paths that a need stands for in one experiment, of some of its methods or of all."""
+        asked = experiment.methods if methods is None else methods
         return [
             self.plan.path(need.kind, **fields)
-            for method in self._methods(need, experiment)
+            for method in self._methods(need, asked)
             for fields in self._fields(need.kind, experiment, method)
             if all(fields[name] == value for name, value in need.fixed.items())
         ]
 
-    def _methods(self, need: Need, experiment: Experiment) -> list[str]:
+    def _methods(self, need: Need, asked: Iterable[str]) -> list[str]:
         """The methods that a need is asked of; one blank where its files know no methods."""
         if "method" not in layout.wildcards(need.kind):
             return [""]
         wanted = need.fixed.get("method")
-        return [m for m in experiment.methods if wanted in (None, m)]
+        return [m for m in asked if wanted in (None, m)]
 
     def _fields(self, kind: str, experiment: Experiment, method: str) -> list[dict[str, str]]:
         """What the wildcards of a kind stand for in one experiment and method."""
@@ -189,16 +203,20 @@ class Shown:
             "draw": item.draw,
             "showing": plain(self.config.showing) if item.kind == "figure" else {},
             "worlds": {one.name: self._world(one) for one in known},
-            "methods": list(self._titles(known).items()),
+            "methods": list(self._titles(item, known).items()),
             "experiments": shown,
         }
         return canonical(settings)
 
-    def _titles(self, experiments: Iterable[Experiment]) -> dict[str, str]:
+    def _titles(self, item: Item, experiments: Iterable[Experiment]) -> dict[str, str]:
         """Titles of the paper's methods, which tables show though they were not run, and of those
-        that these experiments run: another method elsewhere changes nothing here.
+        that these experiments show: another method elsewhere changes nothing here.
         """
-        used = {method for one in experiments for method in one.methods}
+        used = {method for one in experiments for method in methods_shown(item, one)}
+        return self.plan.titles({*paper.METHODS, *used})
+
+    def _titles_of_all(self) -> dict[str, str]:
+        used = {method for one in self.config.learned for method in one.methods}
         return self.plan.titles({*paper.METHODS, *used})
 
     def _world(self, experiment: Experiment) -> dict:
@@ -278,7 +296,7 @@ class Shown:
     def claim_settings(self, wildcards: Any) -> dict:
         """What the verdicts depend on besides the inputs."""
         worlds = {one.name: self._world(one) for one in self.config.learned}
-        titles = list(self._titles(self.config.learned).items())
+        titles = list(self._titles_of_all().items())
         return canonical({"scale": self.config.scale, "worlds": worlds, "methods": titles})
 
     def claims_code(self, wildcards: Any) -> str:
@@ -296,7 +314,7 @@ class Shown:
         used = sorted({one.environment for one in self.config.experiments.values()})
         worlds = {name: discovery.title(discovery.WORLDS, name) for name in used}
         words = [[item.name, item.title, item.caption] for item in items]
-        titles = worlds | self._titles(self.config.learned)
+        titles = worlds | self._titles_of_all()
         return canonical({"scale": self.config.scale, "items": words, "titles": titles})
 
     def page_layout(self) -> list[str]:

@@ -130,7 +130,35 @@ ITEMS = [
         "method": "icl",
         "shows_settings": True,
     },
+    {
+        "number": 11,
+        "suffix": "b",
+        "name": "settings-icl-plus",
+        "draw": "icl_plus_table",
+        "title": "Settings of ICL+",
+        "caption": (
+            "Settings of ICL+, as they were run, where they are others than ICL's (Tables 10 and "
+            "11) or ICL has none of them."
+        ),
+        "category": "Settings and times",
+        "needs": [],
+        "experiments": [
+            "gridworld-a",
+            "gridworld-b",
+            "cartpole-mr",
+            "cartpole-mid",
+            "highd",
+            "ant",
+            "halfcheetah",
+            "exid",
+        ],
+        "method": "icl-plus",
+        "shows_settings": True,
+    },
 ]
+
+# Settings that are shown only where they differ from those of ICL at the same place.
+AS_ICL = ("demonstrations.", "learning.icl-plus.")
 
 NOT_RUN = "-"  # the experiment does not run the method whose setting it is
 COLUMNS = ("setting", "key", "experiment", "ours", "paper", "same")
@@ -165,6 +193,11 @@ def icl_lagrange_table(results: Results, experiments: Sequence[str]) -> Table:
     return _of_method(results, experiments, "icl", ICL_LAGRANGE, " with PPO-Lagrange")
 
 
+def icl_plus_table(results: Results, experiments: Sequence[str]) -> Table:
+    """Table 11b."""
+    return _of_method(results, experiments, "icl-plus", ())
+
+
 def _of_method(
     results: Results, experiments: Sequence[str], method: str, lines: Sequence[Line], how: str = ""
 ) -> Table:
@@ -190,7 +223,7 @@ def _table(
         for path in sorted({path for settings in found.values() for path in settings})
         if _inside(path, sections)
         and path not in listed
-        and any(path in one and not _as_learners(path, one) for one in found.values())
+        and any(path in one and not _as_icl(path, one) for one in found.values())
     ]
     lines = [*lines, *more]
     cells = {
@@ -215,12 +248,13 @@ def _settings_of(results: Results, name: str) -> dict[str, object]:
     return flattened({**results.settings[name], "world": world})
 
 
-def _as_learners(path: str, settings: Mapping[str, object]) -> bool:
-    """Whether it is a setting of the expert's training that ICL's policies have too."""
-    if not path.startswith("demonstrations."):
-        return False
-    twin = path.replace("demonstrations.", "learning.icl.", 1)
-    return twin in settings and settings.get(path) == settings[twin]
+def _as_icl(path: str, settings: Mapping[str, object]) -> bool:
+    """Whether it is a setting of the expert's training or of ICL+ that ICL has too."""
+    for prefix in AS_ICL:
+        if path.startswith(prefix):
+            twin = path.replace(prefix, "learning.icl.", 1)
+            return twin in settings and settings.get(path) == settings[twin]
+    return False
 
 
 def _inside(path: str, sections: Iterable[str]) -> bool:
