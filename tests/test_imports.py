@@ -32,7 +32,7 @@ IMPORTED = {
     "expert": TABLES,
     "icl_adjust": TABLES,
     "icl_density": TABLES,
-    "icl_initial_constraint": ALWAYS,
+    "icl_initial_constraint": TABLES,
     "icl_policy": TABLES,
     "icl_select": TABLES,
     "import_demonstrations": TABLES,

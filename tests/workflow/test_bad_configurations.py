@@ -209,8 +209,8 @@ CASES = {
         "bears, found ant; rename the experiment",
     ),
     "another world's name with a variant's": (
-        {"experiments": {"gridworld-b-slip-10": GRIDWORLD}},
-        "key experiments.gridworld-b-slip-10.environment: expected gridworld-b",
+        {"experiments": {"gridworld-b-lagrangian": GRIDWORLD}},
+        "key experiments.gridworld-b-lagrangian.environment: expected gridworld-b",
     ),
     "a number": ({"experiments": {5: GRIDWORLD}}, "expected a text as a name, found 5; write it"),
     "a line break": ({"experiments": {"x\n": GRIDWORLD}}, r"found 'x\n'"),

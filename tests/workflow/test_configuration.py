@@ -80,7 +80,13 @@ def test_the_paper_is_what_config_yaml_says():
         if len(config.groups_of(one, method)) == 2
     }
     synthetic = ("gridworld-a", "gridworld-b", "cartpole-mr", "cartpole-mid")
-    assert ten == {(n, "icl") for n in config.experiments if n.startswith(synthetic)}
+    baselines = {"gail-constraint", "icrl"}
+    assert ten == {
+        (name, method)
+        for name, one in config.experiments.items()
+        for method in one.methods
+        if name.startswith(synthetic) and method not in baselines
+    }
     assert list(config.fit_groups) == ["1-5"]
     epochs = {
         name: config.experiments[name].learning["icl"]["constrained_rl"]["epochs"]
@@ -171,7 +177,7 @@ def test_an_experiment_has_only_the_procedure_that_it_uses():
     assert "lagrangian" not in found["gridworld-a"].learning["icl"]["constrained_rl"]
     assert "penalty" not in found["ant"].learning["icl"]["constrained_rl"]
     assert "penalty" not in found["ant"].demonstrations["constrained_rl"]
-    assert found["ant"].demonstrations["constrained_rl"]["epochs"] == 100
+    assert found["ant"].demonstrations["constrained_rl"]["epochs"] == 50
 
 
 def test_a_scale_of_ones_own_needs_sizes_of_every_method():
@@ -182,7 +188,7 @@ def test_a_scale_of_ones_own_needs_sizes_of_every_method():
     assert "method gail-constraint: expected its sizes at scale tiny, found none" in message
     assert "scales.tiny.learning.gail-constraint" in message
     tiny["learning"] |= {"gail-constraint": {"total_steps": 400, "warm_up": 0}, "icrl": {}}
-    tiny["learning"] |= {"exact-icl": {}, "exact-icl-ours": {}}
+    tiny["learning"] |= {"icl-plus": {}, "exact-icl": {}, "exact-icl-ours": {}}
     found = resolve(changed(scale="tiny", scales={"tiny": tiny})).experiments["gridworld-a"]
     assert found.iterations("icl") == 1
     assert found.learning["gail-constraint"]["total_steps"] == 400

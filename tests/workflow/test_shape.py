@@ -196,7 +196,7 @@ def test_modules_are_few_and_short():
     # 175 after the reshaping; later the program `icl`, a module for each command, and what is
     # checked before a run begins, in what users bring and in every file; and then the door for
     # users of the library, with its proof, the transfer; and exact ICL and what can be known.
-    assert len(MODULES) + len(RULE_FILES) <= 270
+    assert len(MODULES) + len(RULE_FILES) <= 275
     assert [path for path in MODULES if len(path.read_text().splitlines()) > 300] == []
 
 

@@ -76,7 +76,7 @@ def test_the_papers_variants():
         adjustment, loop = one.learning["icl"]["adjustment"], one.learning["icl"]["loop"]
         assert (adjustment["mixture"], adjustment["reweight"]) == switches
         assert loop["tolerance"] is loop["patience"] is None
-        assert one.learning["icl"]["density"]["epochs"] == 4  # CartPole's own
+        assert one.learning["icl"]["constrained_rl"]["epochs"] == 300  # CartPole's own
         assert one.demonstrations_from == "cartpole-mid"
 
 

@@ -68,12 +68,10 @@ LINES = ("left", "right")
 
 def gridworlds_figure(results: Results, experiments: Sequence[str]) -> Figure:
     """A row for each gridworld: truth, ICL, ICL+."""
-    figure, axes = panels(1 + len(METHODS), height=1.7 * len(experiments) + 0.2, rows=2)
-    for row in axes[len(experiments) :]:
-        for ax in row:
-            ax.set_visible(False)
+    rows = len(experiments)
+    figure, axes = panels(1 + len(METHODS), height=1.7 * rows + 0.2, rows=rows)
     seeds: dict[str, int] = {}
-    for row, name in zip(axes, experiments, strict=False):
+    for row, name in zip(axes, experiments, strict=True):
         world = world_as(results, name, Gridworld)
         image = draw_small_map(row[0], world, true_on_grid(world), CONSTRAINT_MAP, 1.0)
         title(row[0], column_title(results, name), "true constraint")
