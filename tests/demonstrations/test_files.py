@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from icl_core.artifacts import read_provenance
+from icl_core.demonstrations.dataset import Demonstrations
 from icl_core.demonstrations.files import (
     SCHEMA,
     SEEDED_SCHEMA,
@@ -104,7 +105,7 @@ def test_each_run_is_shown_its_own_experts_episodes(path, name):
     with pytest.raises(InputError, match="of an expert with seed 3, found those of 2, 7, 30; "):
         read_shown(path, world, [7, 3])
     # Whoever does not look at the seeds reads one set.
-    assert len(read_demonstrations(path, world)) == 12
+    assert len(read_demonstrations(path, world)) == len(Demonstrations.from_parquet(path)) == 12
     assert pq.read_schema(path).names == SEEDED_SCHEMA.names
 
 

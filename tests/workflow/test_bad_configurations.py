@@ -222,7 +222,7 @@ CASES = {
         "key true_fits.architectures: expected a mapping of names (at most 60 small letters, ",
     ),
     "seeds whose folder has too long a name": (
-        {"seeds": list(range(1, 200, 2)), "stack": 100},
+        {"seeds": list(range(1, 200, 2)), "runs": None, "stack": 100},
         "key seeds: expected seeds whose stack can be a folder's name of at most 200 letters",
     ),
     # whole numbers
@@ -237,6 +237,7 @@ CASES = {
             "measuring.report_episodes": {"measuring": {"report_episodes": 50.0}},
             "seeds": {"seeds": [1.0]},
             "stack": {"stack": 2.5},
+            "runs": {"runs": 2.5},
         }.items()
     },
     "seeds of 70 bits": ({"seeds": [2**70]}, "of at least 0 and of at most 2147483647, each only"),

@@ -5,6 +5,7 @@ import json
 import math
 import random
 from pathlib import Path
+from types import SimpleNamespace
 
 import jsonschema
 import pytest
@@ -109,6 +110,39 @@ def test_the_paper_is_what_config_yaml_says():
     assert {iterations.pop(name) for name in ("exid", "ant", "halfcheetah")} == {5}
     assert set(iterations.values()) == {10}
     assert config.experiments["gridworld-a"].iterations("icrl") == 0
+
+
+def test_a_stack_that_ends_sooner_learns_from_a_part_of_the_experts():
+    """Of seven seeds in stacks of three, a method that runs four has a stack of one."""
+    own = {"gridworld-a": {"runs": {"icl": 7}}}
+    seeds = {"seeds": list(range(1, 8)), "runs": 4, "stack": 3}
+    config = resolve(changed(experiments=own, **seeds))
+    one = config.experiments["gridworld-a"]
+    assert list(config.groups_of(one, "icl")) == ["1-3", "4-6", "7-7"]
+    assert list(config.groups_of(one, "icrl")) == ["1-3", "4-4"]
+    assert config.expert_groups(one) == ["1-3", "4-6", "7-7"]
+    assert config.expert_groups(config.experiments["highd"]) == []
+    plan = Plan(config, ROOT)
+
+    def shown(name, group):
+        return plan.demonstrations(SimpleNamespace(experiment=name, group=group))
+
+    folder = "results/paper/demonstrations"
+    assert shown("gridworld-a", "4-4") == f"{folder}/gridworld-a/seeds-4-6/trajectories.parquet"
+    assert shown("gridworld-a-beta-299", "7-7") == shown("gridworld-a", "7-7")
+    assert shown("highd", "4-4") == f"{folder}/highd/seeds-all/trajectories.parquet"
+    # Twins of other experiments are cut for themselves.
+    assert config.expert_groups(config.experiments["ant"]) == ["1-3", "4-4"]
+
+
+def test_what_is_wrong_with_runs_is_said():
+    for runs, said in [
+        ({"icll": 3}, "experiments.gridworld-a.runs: choose one of"),
+        ({"icl": 0}, "experiments.gridworld-a.runs: expected"),
+        (3, "experiments.gridworld-a.runs: expected"),
+    ]:
+        with pytest.raises(InputError, match=said):
+            resolve(changed(experiments={"gridworld-a": {"runs": runs}}))
 
 
 @pytest.mark.parametrize("scale", ["quick", "smoke"])

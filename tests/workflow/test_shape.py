@@ -44,10 +44,7 @@ def test_every_scale_resolves(checkout, scale):
     runs = [(one, m) for one in found for m in one.methods for _ in config.groups_of(one, m)]
     icl = [one for one, method in runs if method == "icl"]
     experts = {
-        (one.demonstrations_from, group)
-        for one in found
-        for group in config.groups_in(one)
-        if config.experiments[one.demonstrations_from].source == "expert"
+        (one.demonstrations_from, group) for one in found for group in config.expert_groups(one)
     }
     adjusted = sum(one.iterations("icl") for one in icl)
     kinds = collections.Counter(item.kind for item in read_items())

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -117,12 +118,24 @@ class Configuration:
         every = [self.groups_of(experiment, method) for method in experiment.methods]
         return {name: seeds for one in every for name, seeds in one.items()}
 
+    def expert_groups(self, experiment: Experiment) -> list[str]:
+        """The jobs that train its experts, cut as those of whoever shares them with most seeds."""
+        owner = self.experiments[experiment.demonstrations_from]
+        if owner.source != "expert":
+            return []
+        sharing = [o for o in self.experiments.values() if o.demonstrations_from == owner.name]
+        stacks = (seeds for one in sharing for seeds in one.seeds.values())
+        most = max(stacks, key=len, default=())
+        needed = {seed for seeds in self.groups_in(experiment).values() for seed in seeds}
+        groups = groups_of(most, self.stack)
+        return [name for name, seeds in groups.items() if needed.intersection(seeds)]
+
     @property
     def fit_groups(self) -> dict[str, tuple[int, ...]]:
         """The jobs of a fit to a true constraint."""
         return groups_of(self.seeds, self.stack)
 
-    @property
+    @cached_property
     def groups(self) -> dict[str, tuple[int, ...]]:
         """All of them that there are."""
         every = [self.fit_groups, *(self.groups_in(one) for one in self.experiments.values())]

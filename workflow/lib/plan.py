@@ -94,9 +94,11 @@ class Plan:
 
     def demonstrations(self, wildcards: Any) -> str:
         """The trajectories that a group of seeds learns from: their experts', or everybody's."""
-        owner = self.config.experiments[self.experiment(wildcards).demonstrations_from]
-        group = wildcards.group if owner.source == "expert" else layout.ALL
-        return self.path("demonstrations", experiment=owner.name, group=group)
+        one, groups = self.experiment(wildcards), self.config.groups
+        seeds = set(groups[wildcards.group])
+        experts = self.config.expert_groups(one)
+        group = next((name for name in experts if seeds <= {*groups[name]}), layout.ALL)
+        return self.path("demonstrations", experiment=one.demonstrations_from, group=group)
 
     def imported_file(self, wildcards: Any) -> str:
         """The user's own demonstrations; of a Minari data set, its data file."""

@@ -183,8 +183,7 @@ class Shown:
             return list(self.config.groups_of(experiment, method))
         if kind == "true_fit":
             return list(self.config.fit_groups)
-        owner = self.config.experiments[experiment.demonstrations_from]
-        return list(self.config.groups_in(experiment)) if owner.source == "expert" else [layout.ALL]
+        return self.config.expert_groups(experiment) or [layout.ALL]
 
     def _rules(self, kind: str, method: str) -> list[str]:
         """The rules of a method's jobs: those of each iteration, or the others."""
