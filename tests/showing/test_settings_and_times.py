@@ -10,7 +10,7 @@ from icl_core.measuring.results import Results
 from icl_core.showing.paper import COMMON
 from icl_core.showing.save import show
 from icl_core.showing.tables import settings as settings_tables
-from icl_core.showing.tables import times_and_bounds
+from icl_core.showing.tables import settings_icl_plus, times_and_bounds
 from tests.fake_results import CONFIG, EXPERIMENTS, TITLES, settings_of, world_of
 from tests.showing.conftest import ITEMS
 from tests.worlds import SYNTHETIC
@@ -22,7 +22,6 @@ OF_METHODS = (
     "icrl_table",
     "icl_table",
     "icl_lagrange_table",
-    "icl_plus_table",
 )
 
 
@@ -62,6 +61,7 @@ def test_no_setting_is_left_out(results, name):
         getattr(settings_tables, function)(results, [name])
         for function in ("common_table", *OF_METHODS)
     ]
+    tables.append(settings_icl_plus.draw(results, [name]))
     shown = {row[1] for table in tables for row in table.rows}
     shown |= {path for line in COMMON for path in line.paths}  # methods may share a line
     settings = settings_tables.flattened(settings_of(EXPERIMENTS[name]))

@@ -1,4 +1,4 @@
-"""Tables 7 to 11: what was run with which settings, from the configuration itself.
+"""Tables 7 to 11b: what was run with which settings, from the configuration itself.
 
 The paper's lines come first, with its value wherever ours is another; then
 whatever else our configuration sets, so that no setting can be left out.
@@ -130,31 +130,6 @@ ITEMS = [
         "method": "icl",
         "shows_settings": True,
     },
-    {
-        "number": 11,
-        "suffix": "b",
-        "name": "settings-icl-plus",
-        "draw": "icl_plus_table",
-        "title": "Settings of ICL+",
-        "caption": (
-            "Settings of ICL+, as they were run, where they are others than ICL's (Tables 10 and "
-            "11) or ICL has none of them."
-        ),
-        "category": "Settings and times",
-        "needs": [],
-        "experiments": [
-            "gridworld-a",
-            "gridworld-b",
-            "cartpole-mr",
-            "cartpole-mid",
-            "highd",
-            "ant",
-            "halfcheetah",
-            "exid",
-        ],
-        "method": "icl-plus",
-        "shows_settings": True,
-    },
 ]
 
 # Settings that are shown only where they differ from those of ICL at the same place.
@@ -175,30 +150,25 @@ def common_table(results: Results, experiments: Sequence[str]) -> Table:
 
 def gail_constraint_table(results: Results, experiments: Sequence[str]) -> Table:
     """Table 8."""
-    return _of_method(results, experiments, "gail-constraint", GAIL)
+    return of_method(results, experiments, "gail-constraint", GAIL)
 
 
 def icrl_table(results: Results, experiments: Sequence[str]) -> Table:
     """Table 9."""
-    return _of_method(results, experiments, "icrl", ICRL)
+    return of_method(results, experiments, "icrl", ICRL)
 
 
 def icl_table(results: Results, experiments: Sequence[str]) -> Table:
     """Table 10."""
-    return _of_method(results, experiments, "icl", ICL)
+    return of_method(results, experiments, "icl", ICL)
 
 
 def icl_lagrange_table(results: Results, experiments: Sequence[str]) -> Table:
     """Table 11."""
-    return _of_method(results, experiments, "icl", ICL_LAGRANGE, " with PPO-Lagrange")
+    return of_method(results, experiments, "icl", ICL_LAGRANGE, " with PPO-Lagrange")
 
 
-def icl_plus_table(results: Results, experiments: Sequence[str]) -> Table:
-    """Table 11b."""
-    return _of_method(results, experiments, "icl-plus", ())
-
-
-def _of_method(
+def of_method(
     results: Results, experiments: Sequence[str], method: str, lines: Sequence[Line], how: str = ""
 ) -> Table:
     """The experiments that run a method; what all methods share stands in Table 7."""
