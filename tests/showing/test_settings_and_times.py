@@ -9,6 +9,7 @@ from icl_core.layout import path
 from icl_core.measuring.results import Results
 from icl_core.showing.paper import COMMON
 from icl_core.showing.save import show
+from icl_core.showing.settings_table import flattened
 from icl_core.showing.tables import settings as settings_tables
 from icl_core.showing.tables import settings_icl_plus, times_and_bounds
 from tests.fake_results import CONFIG, EXPERIMENTS, TITLES, settings_of, world_of
@@ -64,7 +65,7 @@ def test_no_setting_is_left_out(results, name):
     tables.append(settings_icl_plus.draw(results, [name]))
     shown = {row[1] for table in tables for row in table.rows}
     shown |= {path for line in COMMON for path in line.paths}  # methods may share a line
-    settings = settings_tables.flattened(settings_of(EXPERIMENTS[name]))
+    settings = flattened(settings_of(EXPERIMENTS[name]))
     apart = {"methods", "learning.threshold"}  # the columns; shown as the world's threshold
     kinds = r"^(demonstrations|learning\.icl-plus)\."
     twins = {path: re.sub(kinds, "learning.icl.", path) for path in settings}

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from icl_core.measuring.results import Results
 from icl_core.showing.save import Table
-from icl_core.showing.tables.settings import of_method
+from icl_core.showing.settings_table import of_method
 
 ITEMS = [
     {
