@@ -44,6 +44,7 @@ def settings_table(
     heading: str,
     elsewhere: Iterable[str] = (),
 ) -> Table:
+    """A row for each line, then for all else in these sections but for what is `elsewhere`."""
     found = {name: _settings_of(results, name) for name in experiments}
     listed = {path for line in lines for path in line.paths} | set(elsewhere)
     more = [

@@ -120,9 +120,8 @@ ITEMS = [
 
 def common_table(results: Results, experiments: Sequence[str]) -> Table:
     """Table 7."""
-    return settings_table(
-        results, experiments, COMMON, SECTIONS["common"], "Settings that methods share"
-    )
+    heading = "Settings that methods share"
+    return settings_table(results, experiments, COMMON, SECTIONS["common"], heading)
 
 
 def gail_constraint_table(results: Results, experiments: Sequence[str]) -> Table:
