@@ -35,7 +35,14 @@ from tests.learning.tiny import (
 )
 
 SEEDS = (3, 8, 5)
-OFF = {"held_out": 0.0, "networks": 1, "allowance": 0.0, "smoothness": 0.0, "sparseness": 0.0}
+OFF = {
+    "held_out": 0.0,
+    "networks": 1,
+    "allowance": 0.0,
+    "fading": False,
+    "smoothness": 0.0,
+    "sparseness": 0.0,
+}
 
 
 def settings_of(of=TINY, **options):
@@ -73,6 +80,7 @@ OPTIONS = [
     {"held_out": 0.4, "allowance": "held-out"},
     {"smoothness": 1.0},
     {"sparseness": 1.0},
+    {"fading": True},
     {"held_out": 0.4, "networks": 2, "allowance": 0.4, "smoothness": 1.0, "sparseness": 1.0},
 ]
 
@@ -85,7 +93,14 @@ def test_each_part_keeps_runs_apart(options):
 
 
 @pytest.mark.parametrize(
-    "options", [{"networks": 3}, {"allowance": 0.4}, {"smoothness": 9.0}, {"sparseness": 9.0}]
+    "options",
+    [
+        {"networks": 3},
+        {"allowance": 0.4},
+        {"fading": True},
+        {"smoothness": 9.0},
+        {"sparseness": 9.0},
+    ],
 )
 def test_each_part_has_a_say(options):
     rounds = replace(TINY, adjustment=replace(TINY.adjustment, steps=30))
@@ -135,18 +150,21 @@ def test_members_begin_apart_with_the_same_c():
         np.testing.assert_allclose(one.layers[-1][1], networks[0].layers[-1][1])
 
 
-@pytest.mark.parametrize("seed", range(20))
-def test_losses_and_gradients_are_those_of_autograd(seed):
+@pytest.mark.parametrize("fading", [False, True])
+@pytest.mark.parametrize("seed", range(10))
+def test_losses_and_gradients_are_those_of_autograd(seed, fading):
     rng = np.random.default_rng(seed)
     agent, expert = (rng.poisson(0.4, size=(n, 15)).astype(float) for n in (6, 7))
     weights, c, beta = normalised(rng.random(6)), rng.random(42), rng.uniform(0.5, 3.0)
     spared, (smooth, sparse) = int(rng.integers(4)), rng.uniform(0.1, 5, size=2)
     chosen = AdjustmentSettings(penalty=20.0, max_agent_cost=3.0)
-    inner = SparingLoss(agent, expert, weights, beta, chosen, spared)
+    inner = SparingLoss(agent, expert, weights, beta, chosen, spared, fading)
     loss = GuidedLoss.around(inner, Guidance(smooth, sparse))
     leaf = torch.tensor(c, requires_grad=True)
     costs = torch.sort(torch.tensor(expert) @ leaf[:15])[0][: 7 - spared]
     agents = torch.clamp(torch.tensor(agent) @ leaf[:15], max=3 * beta)
+    if fading:
+        agents = beta * torch.log(1 + agents / beta)
     value = 20.0 * torch.relu(costs - beta).sum() / 7 - (torch.tensor(weights) * agents).sum()
     value = value + smooth * ((leaf[:15] - leaf[15:30]) ** 2).mean() + sparse * leaf[30:].mean()
     value.backward()

@@ -183,4 +183,5 @@ class _Run:
         own, beta = self.settings.adjustment, self.problem.beta
         if own.objective == "lagrangian":
             return LagrangianLoss(agent, expert, weights, beta, own, state.multipliers)
-        return SparingLoss(agent, expert, weights, beta, own, int(allowance * len(expert) + 1e-9))
+        spared = int(allowance * len(expert) + 1e-9)
+        return SparingLoss(agent, expert, weights, beta, own, spared, self.settings.fading)

@@ -40,7 +40,7 @@ SIZES = {
         "density": {"epochs": 8},
         "constrained_rl": {"epochs": 200},
         "adjustment": {"rounds": 5},
-        "loop": {"iterations": 2, "selection_episodes": 100},
+        "loop": {"iterations": 1, "selection_episodes": 100},
     },
     "smoke": {
         "networks": 2,
@@ -84,6 +84,9 @@ class Settings:
         at_least=0,
         below=1,
         choices=("held-out",),
+    )
+    fading: bool = setting(
+        False, "an agent's trajectory pushes c up the less, the more it costs already"
     )
     smoothness: float = setting(
         0.0, "weight, in betas, of the mean squared difference of c at moved inputs", **WEIGHT

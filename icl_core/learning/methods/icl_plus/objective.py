@@ -19,11 +19,21 @@ class SparingLoss(SoftLoss):
     """
 
     spared: int = 0  # demonstrations that may break the constraint
+    fading: bool = False  # whether an agent's trajectory pushes the less, the more it costs
 
     def _expert_slope(self, c: np.ndarray) -> np.ndarray:
         slope = super()._expert_slope(c)
         slope[np.argsort(self.expert @ c, kind="stable")[len(slope) - self.spared :]] = 0.0
         return slope
+
+    def _push(self, costs: np.ndarray) -> np.ndarray:
+        """With fading, one that costs beta pushes half as much as one that costs nothing."""
+        push = super()._push(costs)
+        return push / (1.0 + costs / self.threshold) if self.fading else push
+
+    def _worth(self, costs: np.ndarray) -> np.ndarray:
+        worth = super()._worth(costs)
+        return self.threshold * np.log1p(worth / self.threshold) if self.fading else worth
 
     def _excess(self, expert_costs: np.ndarray) -> np.ndarray:
         """The mean over all, with nothing for those that are spared."""
