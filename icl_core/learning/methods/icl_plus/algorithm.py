@@ -86,13 +86,13 @@ class Settings:
         choices=("held-out",),
     )
     fading: bool = setting(
-        False, "an agent's trajectory pushes c up the less, the more it costs already"
+        True, "an agent's trajectory pushes c up the less, the more it costs already"
     )
     smoothness: float = setting(
         0.0, "weight, in betas, of the mean squared difference of c at moved inputs", **WEIGHT
     )
     sparseness: float = setting(
-        1.0,
+        3.0,
         "weight, in betas, of the mean of c over inputs that are spread evenly around all visits",
         **WEIGHT,
     )
@@ -112,9 +112,7 @@ class Settings:
         ConstrainedRLSettings, "the best policy under the current constraint (Algorithm 2)"
     )
     adjustment: AdjustmentSettings = section(
-        lambda: AdjustmentSettings(
-            steps=100, learning_rate=2e-3, max_agent_cost=3.0, reweight=False
-        ),
+        lambda: AdjustmentSettings(steps=100, learning_rate=2e-3, reweight=False),
         "a constraint that the demonstrations keep and the policies break (Algorithm 3)",
     )
     loop: LoopSettings = section(
