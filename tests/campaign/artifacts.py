@@ -41,6 +41,7 @@ TABLES = {
     "rollouts": ROLLOUTS_SCHEMA,
     "run_metrics": METRICS_SCHEMA,
     "metrics": METRICS_SCHEMA,
+    "determined": METRICS_SCHEMA,
     "true_fit": FIT_SCHEMA,
     "transfer": TRANSFER_SCHEMA,
     "claims": CLAIMS_SCHEMA,

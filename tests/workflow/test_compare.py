@@ -339,7 +339,7 @@ def test_equal_results_are_one_line_and_no_page(here, tmp_path, capsys):
     lines = run(capsys, here, tmp_path / "again", "--output", tmp_path / "out")
     (line,) = lines
     assert re.fullmatch(
-        r"Equal: .+ have \d+ cells, \d+ tables, 30 figures, the same on both .+", line
+        r"Equal: .+ have \d+ cells, \d+ tables, 35 figures, the same on both .+", line
     )
     assert not (tmp_path / "out").exists()
 
@@ -354,7 +354,9 @@ def test_every_difference_is_said_once(here, edited, tmp_path, capsys):
     lines = run(capsys, here, edited, "--output", tmp_path / "out")
     text = "\n".join(lines)
     marked = [line for line in lines if "**B higher**" in line]
-    assert [line.split("|")[2].strip() for line in marked] == ["ant", "ant"]  # CMSE and NAD
+    assert [line.split("|")[2].strip() for line in marked] == [
+        "ant"
+    ] * 4  # CMSE, NAD, what it costs the demonstrations
     assert all("+1.00 [+1.00, +1.00]" in line for line in marked)
     assert text.count("equal | 2 seeds, paired |") == text.count("2 seeds, paired") - 2
     at = lines.index("Settings that differ, A -> B:")
@@ -382,7 +384,7 @@ def test_the_page_holds_everything_and_shows_equal_figures_once(here, edited, tm
     assert page.count("<img ") == 3  # Figure 16 twice, Figure 17 once
     assert "B does not have it." in page
     assert "Figure 18. " in page.partition("Equal to the byte")[2].partition("</p>")[0]
-    assert page.count("B higher</td>") == 2
+    assert page.count("B higher</td>") == 4
     assert "learning.icl.adjustment.penalty 15 -&gt; 16" in page
 
 

@@ -90,8 +90,8 @@ def test_a_reason_for_each_edit_in_words(editable):
     (adjust,) = [line for line in rest if line.startswith("adjust")]
     assert "gridworld-b" in adjust
     assert ": learning.icl.adjustment.penalty 15 -> 16 (then: " in adjust
-    (figures,) = [line for line in rest if line.startswith("9 figures")]
-    assert figures == "9 figures: code, icl_core/showing/maps.py (then: report page)"
+    (figures,) = [line for line in rest if line.startswith("11 figures")]
+    assert figures == "11 figures: code, icl_core/showing/maps.py (then: report page)"
     (table,) = [line for line in rest if line.startswith("table 7 and")]  # they show settings
     assert "penalty 15 -> 16" in table
     assert len(rest) == 4  # a screen has room for many more; an added world changes nothing
@@ -200,7 +200,7 @@ def test_clean_removes_an_experiments_own_files_and_what_others_share_stays(edit
     assert said[0].startswith(f"removed {len(gone)} files of {name}, ")
     assert said[1] == f"make them again with `icl run {name} --scale smoke`"
     planned = lines(editable, "status", name, "--scale", "smoke")
-    assert any(line.startswith(f"adjust {name}, iteration 1: missing") for line in planned)
+    assert any(line.startswith(f"initial constraint {name}: missing") for line in planned)
 
     said = lines(editable, "clean", "gridworld-a", "--method", "icl", "--scale", "smoke")
     assert "gridworld-a-all-iterations icl" in said[2]

@@ -55,7 +55,7 @@ def test_an_input_that_was_replaced_is_noticed_whatever_its_date(copied):
     os.utime(demonstrations, (0, 0))
     planned = copied.planned()
     assert planned["icl_density"] == 1
-    assert planned["learn"] == 2
+    assert planned["learn"] == 5
 
 
 def test_records_are_written_once(editable, monkeypatch):
