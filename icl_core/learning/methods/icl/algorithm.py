@@ -33,7 +33,7 @@ ITERATED = ["icl_policy", "icl_adjust"]
 ITERATIONS = "loop.iterations"
 SIZES = {
     "quick": {
-        "density": {"epochs": 8},
+        "density": {"epochs": 5},
         "constrained_rl": {"epochs": 110},
         "adjustment": {"rounds": 5},
         "loop": {"iterations": 2, "selection_episodes": 100},
