@@ -12,9 +12,9 @@ from typing import Any
 
 from icl_core import discovery, layout
 from icl_core.layout import Need
+from icl_core.measuring import paper
 from icl_core.measuring.claims.claim import find_checks, read_claims
 from icl_core.settings import plain
-from icl_core.showing import paper
 from icl_core.showing.item import Item, read_items
 from workflow.lib.configuration import Configuration, Experiment
 from workflow.lib.plan import Plan, canonical
