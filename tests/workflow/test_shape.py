@@ -35,6 +35,7 @@ def test_every_scale_resolves(checkout, scale):
     assert len(config.groups) == 1  # a job of each kind
     found = config.experiments.values()
     sources = collections.Counter(one.source for one in found)
+    learned = collections.Counter(one.source for one in found if one.methods)
     runs = [(one, method) for one in found for method in one.methods]
     icl = [one for one, method in runs if method == "icl"]
     adjusted = sum(one.iterations("icl") for one in icl)
@@ -46,8 +47,8 @@ def test_every_scale_resolves(checkout, scale):
         "replay_recordings": sources["recordings"],
         "expert": sources["expert"],
         # once a set of demonstrations
-        "icl_density": sources["recordings"] + sources["expert"],
-        "icl_initial_constraint": sources["recordings"] + sources["expert"],
+        "icl_density": learned["recordings"] + learned["expert"],
+        "icl_initial_constraint": learned["recordings"] + learned["expert"],
         # A variant whose first policy is its original's does not train it again.
         "icl_policy": adjusted - sum(shares_first_policy(config, one) for one in icl),
         "icl_adjust": adjusted,

@@ -31,6 +31,7 @@ from workflow.lib.agreement import (
     check_one_source,
 )
 from workflow.lib.sections import SECTIONS, Run
+from workflow.lib.variants import of_scale, with_variants
 
 if TYPE_CHECKING:
     from icl_core.environments.world import World
@@ -52,6 +53,7 @@ class Experiment:
     measuring: dict
     demonstrations_of: str | None = None  # the experiment whose demonstrations it shares
     recorded: bool = False  # whether its world is made from traffic recordings
+    expert_alone: bool = False  # whether no method is to learn in it: its experts are what is asked
 
     @property
     def source(self) -> str:
@@ -117,7 +119,7 @@ def resolve(config: Mapping) -> Configuration:
     run = build(Run, {key: config[key] for key in sections.names_of(Run) if key in config})
     sized = {**plain(run), **overlay}
     written = {name: _expanded(own) for name, own in config["experiments"].items()}
-    changes = {name: _expanded(own) for name, own in config.get("variants", {}).items()}
+    changes = {name: _expanded(own) for name, own in of_scale(config, run.scale).items()}
     complete = with_variants(written, changes)
     for name in overlay.get("experiments", {}):
         if name not in complete:
@@ -205,6 +207,7 @@ class _Maker:
             measuring=plain(build(MeasuringSettings, measuring, f"experiments.{name}.measuring")),
             demonstrations_of=own.get("demonstrations_of"),
             recorded=world.recorded,
+            expert_alone=not said.methods,
         )
 
     def _layers(self) -> tuple[Mapping, Mapping]:
@@ -253,42 +256,6 @@ def _expanded(experiment: Mapping) -> dict:
     if isinstance(given, str):
         return {**experiment, "demonstrations": {"file": given}}
     return dict(experiment)
-
-
-def with_variants(experiments: Mapping, variants: Mapping) -> dict:
-    """All experiments, those of the variants among them, as if they had been written out.
-
-    `demonstrations` must be mappings in both (not just a path).
-    """
-    found = dict(experiments)
-    for variant, changes in variants.items():
-        for original in changes["of"]:
-            key = f"configuration: key variants.{variant}"
-            if original not in experiments:
-                raise InputError(
-                    f"{key}.of names {original}, which is no experiment; choose from "
-                    f"{', '.join(sorted(experiments))}"
-                )
-            name = f"{original}-{variant}"
-            if name in found:
-                raise InputError(f"{key} would give a second experiment {name}; rename one of them")
-            found[name] = _varied(original, experiments[original], changes)
-    return found
-
-
-def _varied(original: str, settings: Mapping, changes: Mapping) -> dict:
-    changed = {key: changes[key] for key in (*SECTIONS, "world") if key in changes}
-    one = merge(settings, changed, {"methods": changes.get("methods", ["icl"])})
-    one["variant_of"] = original
-    if "world" in changes:
-        # What was demonstrated in another world shows nothing here: this one has its own expert.
-        own = {"file": None, **changes.get("demonstrations", {})}
-        one.pop("demonstrations_of", None)
-        return merge(one, {"demonstrations": own})
-    if "demonstrations" in changes:
-        one.pop("demonstrations_of", None)
-        return one
-    return merge({"demonstrations_of": original}, one)
 
 
 def read_configuration(root: Path, scale: str) -> Configuration:

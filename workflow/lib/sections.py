@@ -37,6 +37,7 @@ from icl_core.showing.item import ShowingSettings
 from workflow.lib.yaml_files import check_size
 
 SECTIONS = ("demonstrations", "learning", "measuring")  # what an experiment may say otherwise
+ONCE = Meaning("", each_once=True)
 THRESHOLD = Meaning("beta, the budget that constraints must keep; null: the world's", **POSITIVE)
 
 
@@ -84,7 +85,8 @@ class VariantKeys:
     """One change, made to several experiments: it gives experiments {experiment}-{variant}."""
 
     of: tuple[str, ...] = setting((), "the experiments that are varied", each_once=True)
-    methods: tuple[str, ...] = setting(("icl",), "the methods that learn in it", each_once=True)
+    scales: tuple[str, ...] = setting((), "at which it is run; none: all", each_once=True)
+    methods: tuple[str, ...] = setting(("icl",), "that learn in it; none: experts alone")
     world: dict[str, object] | None = setting(None, "as for an experiment")
     demonstrations: dict[str, object] | None = setting(None, "as for an experiment")
     learning: dict[str, object] | None = setting(None, "as for an experiment")
@@ -181,8 +183,8 @@ def check_experiment(given: object, where: str) -> None:
     _known(discovery.WORLDS, own.get("environment"), join(where, "environment"))
     if not own.get("methods"):
         _known(discovery.METHODS, None, join(where, "methods"))
-    shared = join(where, "demonstrations_of")
-    check_value(str | None, Meaning(""), own.get("demonstrations_of"), shared)
+    key = "demonstrations_of"
+    check_value(str | None, Meaning(""), own.get(key), join(where, key))
     _check_parts(own, where)
 
 
@@ -203,17 +205,17 @@ def check_variant(given: object, where: str) -> None:
     """A variant."""
     own = _mapping(given, where)
     check_keys(own, names_of(VariantKeys), where)
-    check_value(tuple[str, ...], Meaning("", each_once=True), own.get("of", []), join(where, "of"))
+    for key in ("of", *({"scales"} & {*own})):
+        check_value(tuple[str, ...], ONCE, own.get(key, []), join(where, key))
     # What its worlds know of it is seen with the experiments that it makes.
     world = _mapping(own.get("world", {}), join(where, "world"))
     check_keys(world, [key for key in world if isinstance(key, str)], join(where, "world"))
-    _check_parts(own, where)
+    _check_parts({k: v for k, v in own.items() if (k, v) != ("methods", [])}, where)
 
 
 def _check_parts(own: Mapping, where: str) -> None:
     if "methods" in own:
-        once = Meaning("", each_once=True)
-        check_value(tuple[str, ...], once, own["methods"], join(where, "methods"))
+        check_value(tuple[str, ...], ONCE, own["methods"], join(where, "methods"))
     for position, name in enumerate(own.get("methods", [])):
         _known(discovery.METHODS, name, f"{where}.methods.{position}")
     for key in SECTIONS:
@@ -262,8 +264,7 @@ def check_configuration(config: Mapping) -> None:
     _each(config, "scales", check_scale)
     if not config.get("experiments"):
         raise InputError("configuration: key experiments: expected at least one, found none")
-    scales = config.get("scales", {})
-    scale = config.get("scale", "paper")
+    scales, scale = config.get("scales", {}), config.get("scale", "paper")
     if scale not in scales:
         raise InputError(
             f"configuration: key scale: expected one of {', '.join(scales)}, found {scale!r}"
@@ -294,7 +295,6 @@ def _mapping(given: object, where: str) -> Mapping:
 
 
 def _known(shelf: str, name: object, where: str) -> None:
-    names = discovery.names(shelf)
-    if name not in names:
+    if name not in (names := discovery.names(shelf)):
         found = "found nothing" if name is None else f"found {found_value(name)}"
         raise InputError(f"configuration: key {where}: choose one of {', '.join(names)}, {found}")

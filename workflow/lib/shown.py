@@ -35,7 +35,8 @@ def only_finished(config: Configuration, results: Path) -> Configuration:
 
     def finished(one: Experiment) -> Experiment:
         done = [m for m in one.methods if there("run_metrics", experiment=one.name, method=m)]
-        return replace(one, methods=tuple(done))
+        alone = one.expert_alone and there("expert_training", experiment=one.name)
+        return replace(one, methods=tuple(done), expert_alone=alone)
 
     fits = config.true_fits
     fitted = [
@@ -153,11 +154,11 @@ class Shown:
             return [experiment.name] if fitted else []
         if kind == "transfer":
             return [experiment.name] if experiment.name in self.config.transfers.experiments else []
-        if kind not in ("demonstrations", "expert_training"):
+        if kind not in ("demonstrations", "expert_training", "expert_policy"):
             return [experiment.name]
         owner = self.config.experiments[experiment.demonstrations_from]
-        # Who was not trained here has no training curve.
-        missing = kind == "expert_training" and owner.source != "expert"
+        # Who was not trained here has no training curve, and no policy.
+        missing = kind != "demonstrations" and owner.source != "expert"
         return [] if missing else [owner.name]
 
     def _rules(self, kind: str, method: str) -> list[str]:
@@ -225,9 +226,15 @@ class Shown:
     def claims(self) -> list:
         return read_claims(self.claims_file)
 
+    @cached_property
+    def checked(self) -> list[Experiment]:
+        """The experiments that learn something, or train experts and nothing else."""
+        every = self.config.experiments.values()
+        return [one for one in every if one.methods or one.expert_alone]
+
     def claim_inputs(self, wildcards: Any) -> list[str]:
         """What the checks read, for those of the claims' experiments that learn something."""
-        known, checks = {one.name: one for one in self.config.learned}, find_checks()
+        known, checks = {one.name: one for one in self.checked}, find_checks()
         return sorted(
             {
                 path
@@ -241,15 +248,15 @@ class Shown:
 
     def claim_settings(self, wildcards: Any) -> dict:
         """What the verdicts depend on besides the inputs."""
-        worlds = {one.name: self._world(one) for one in self.config.learned}
-        titles = list(self._titles(self.config.learned).items())
+        worlds = {one.name: self._world(one) for one in self.checked}
+        titles = list(self._titles(self.checked).items())
         return canonical({"scale": self.config.scale, "worlds": worlds, "methods": titles})
 
     def claims_code(self, wildcards: Any) -> str:
         """Digest of the code that checks the claims."""
         checks = find_checks()
         used = sorted({checks[claim.check].module for claim in self.claims})
-        worlds = self.plan.worlds_code(self.config.learned)
+        worlds = self.plan.worlds_code(self.checked)
         return self.plan.code_of("claims.py", *used, *worlds)
 
     # The page
