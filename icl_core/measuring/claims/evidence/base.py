@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TypeVar
 
@@ -120,11 +120,7 @@ class Base:
         path = self.results.one("metrics")
         if path is None:
             raise MissingError(f"{layout.path('metrics')} is not among the results")
-        found: dict = {}
-        for row in read_table(path, METRICS_SCHEMA).to_pylist():
-            key = row["experiment"], row["method"], row["metric"]
-            found.setdefault(key, []).append(row)
-        return found
+        return _rows_of(path, path.stat().st_mtime_ns)
 
     def _look_for_failed(self, experiment: str, method: str) -> None:
         if self.results.one("metrics") is not None:
@@ -151,6 +147,16 @@ class Base:
             why = "has no seed left" if self.left_out else "was not run"
             raise MissingError(f"{self.method(method)} on {experiment} {why}")
         return found
+
+
+@lru_cache(maxsize=1)
+def _rows_of(path: Path, _: int) -> dict[tuple[str, str, str], list[dict]]:
+    """The rows of a table of metrics; of a file that has changed, anew."""
+    found: dict = {}
+    for row in read_table(path, METRICS_SCHEMA).to_pylist():
+        key = row["experiment"], row["method"], row["metric"]
+        found.setdefault(key, []).append(row)
+    return found
 
 
 def by_seed(table: pa.Table) -> dict[int, pa.Table]:
