@@ -95,7 +95,8 @@ class OfMetrics(Base):
         theirs = printed(*self.printed(metric, key), SEEDS)
         ours = sample_of([*self.reported(metric, *key).values()])
         over = f"{ours.number} of our runs and the paper's {theirs.number}, Welch"
-        ends = f"inside [{within[0]:.2g}, {within[1]:.2g}]".replace("inside [-inf, ", "at most [")
+        low, high = within
+        ends = f"at most {high:.2g}" if np.isinf(low) else f"inside [{low:.2g}, {high:.2g}]"
         unit = f"{metric.upper()} less the paper's, {ends}"
         return sample_effect(
             part, unit, ours.less(theirs)._replace(number=ours.number), over, within
