@@ -85,6 +85,11 @@ def differences(lower: Values, higher: Values) -> dict[int, float]:
     return {run: higher[run] - lower[run] for run in sorted(lower.keys() & higher.keys())}
 
 
+def ratio(one: float, other: float) -> float:
+    """One over the other; undefined where that is 0."""
+    return float(one / other) if other else NAN
+
+
 def runs(count: int) -> str:
     """How many runs.
 

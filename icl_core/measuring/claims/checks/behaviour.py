@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from icl_core.measuring.claims.claim import reads
-from icl_core.measuring.claims.effects import mean_effect, paired_effect
+from icl_core.measuring.claims.effects import mean_effect, paired_effect, ratio
 from icl_core.measuring.claims.evidence import ICL, Evidence
 from icl_core.measuring.claims.evidence.experts import own
 from icl_core.measuring.claims.verdicts import Effect
@@ -78,7 +78,7 @@ def earns_like_the_expert(evidence: Evidence, share: float) -> list[Effect]:
     for name in evidence.experiments:
         shown = evidence.demonstrations(name)
         found = {
-            seed: earned / float(own(shown, seed).returns.mean(dtype=np.float64)) - share
+            seed: ratio(earned, own(shown, seed).returns.mean(dtype=np.float64)) - share
             for seed, earned in evidence.returns(name, ICL).items()
         }
         unit = f"return, share of the expert's, less {share:g}"
@@ -87,8 +87,8 @@ def earns_like_the_expert(evidence: Evidence, share: float) -> list[Effect]:
 
 
 def _shares(visits: Mapping[int, np.ndarray], inside: np.ndarray) -> dict[int, float]:
-    return {seed: float(one[inside].sum() / one.sum()) for seed, one in visits.items()}
+    return {seed: ratio(one[inside].sum(), one.sum()) for seed, one in visits.items()}
 
 
 def _position(visits: np.ndarray, places: np.ndarray) -> float:
-    return float(visits @ places / visits.sum())
+    return ratio(visits @ places, visits.sum())

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from icl_core.measuring.claims.claim import reads
-from icl_core.measuring.claims.effects import described, mean_effect, runs, sample_effect
+from icl_core.measuring.claims.effects import described, mean_effect, ratio, runs, sample_effect
 from icl_core.measuring.claims.evidence import ICL, Evidence
 from icl_core.measuring.claims.verdicts import Effect
 
@@ -63,9 +63,9 @@ def times_comparable(
     parts = []
     for name in evidence.experiments:
         slowest = max(evidence.seconds(name, one) for one in others)
-        ratio = evidence.seconds(name, ICL) / slowest
-        unit = f"ratio of CPU times, {ratio:.3g}, distance inside [{least:.2g}, {most:.2g}]"
-        room = min(ratio - least, most - ratio)
+        found = ratio(evidence.seconds(name, ICL), slowest)
+        unit = f"ratio of CPU times, {found:.3g}, distance inside [{least:.2g}, {most:.2g}]"
+        room = min(found - least, most - found)
         parts.append(described(evidence.title(name), unit, room, "one time each, no interval"))
     return parts
 
@@ -105,7 +105,9 @@ def takes_more_steps(evidence: Evidence, others: Sequence[str], times: float) ->
         mine = evidence.steps(name, ICL)
         for other in others:
             theirs = evidence.steps(name, other)
-            ratios = {s: mine[s] / theirs[s] - times for s in sorted(mine.keys() & theirs.keys())}
+            ratios = {
+                s: ratio(mine[s], theirs[s]) - times for s in sorted(mine.keys() & theirs.keys())
+            }
             part = f"{evidence.title(name)}, {evidence.against(ICL, other)}"
             parts.append(mean_effect(part, f"ratio of steps less {times:g}", ratios))
     return parts

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from icl_core.demonstrations.trajectories import Trajectories
 from icl_core.measuring.claims.claim import reads
-from icl_core.measuring.claims.effects import mean_effect, paired_effect, separate_effect
+from icl_core.measuring.claims.effects import mean_effect, paired_effect, ratio, separate_effect
 from icl_core.measuring.claims.evidence import Evidence
 from icl_core.measuring.claims.verdicts import Effect
 
@@ -52,7 +52,7 @@ def experts_settle(evidence: Evidence, margin: float) -> list[Effect]:
         found = {}
         for expert, log in evidence.expert_training(name).items():
             before, last = _tenth(log, "return", -2), _tenth(log, "return", -1)
-            found[expert] = margin - abs(last - before) / abs(last)
+            found[expert] = margin - ratio(abs(last - before), abs(last))
         unit = f"{margin:g} less the change of the return, share of it"
         parts.append(mean_effect(evidence.title(name), unit, found))
     return parts

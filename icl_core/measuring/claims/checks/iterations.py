@@ -11,7 +11,7 @@ import numpy as np
 
 from icl_core.measuring.claims.checks.constraints import over_environments
 from icl_core.measuring.claims.claim import reads
-from icl_core.measuring.claims.effects import differences, mean_effect, paired_effect
+from icl_core.measuring.claims.effects import differences, mean_effect, paired_effect, ratio
 from icl_core.measuring.claims.evidence import Evidence
 from icl_core.measuring.claims.verdicts import Effect
 from icl_core.measuring.metrics import CMSE, NAD
@@ -34,7 +34,9 @@ def settles(evidence: Evidence, variant: str, margin: float, times: float) -> li
         moves = _each(evidence, CMSE, name, variant, lambda c: margin - _moves(c)[-LAST:].mean())
         unit = f"{margin:g} less the mean change of CMSE in the last {LAST} iterations"
         parts.append(mean_effect(title, unit, moves))
-        near = _each(evidence, NAD, name, variant, lambda c: times - c[-LAST:].mean() / c.min())
+        near = _each(
+            evidence, NAD, name, variant, lambda c: times - ratio(c[-LAST:].mean(), c.min())
+        )
         unit = f"{times:g} less NAD of the last {LAST} iterations over the best"
         parts.append(mean_effect(title, unit, near))
     return parts

@@ -9,7 +9,12 @@ from itertools import pairwise
 import numpy as np
 
 from icl_core.measuring.claims.claim import reads
-from icl_core.measuring.claims.effects import deviation_effect, mean_effect, separate_effect
+from icl_core.measuring.claims.effects import (
+    deviation_effect,
+    mean_effect,
+    ratio,
+    separate_effect,
+)
 from icl_core.measuring.claims.evidence import BEST, ICL, Evidence
 from icl_core.measuring.claims.evidence.experts import own
 from icl_core.measuring.claims.verdicts import Effect
@@ -102,7 +107,7 @@ def near_the_expert(evidence: Evidence, at_most: float) -> list[Effect]:
     for name in evidence.experiments:
         first, floor = evidence.by_iteration(NAD, name), evidence.noise_floor(name)
         left = {
-            seed: (nad - own(floor, seed)) / (first[seed][0] - own(floor, seed))
+            seed: ratio(nad - own(floor, seed), first[seed][0] - own(floor, seed))
             for seed, nad in evidence.reported(NAD, name).items()
             if seed in first
         }
@@ -122,7 +127,7 @@ def furthest_on(evidence: Evidence, method: str, experiment: str) -> list[Effect
     for name in evidence.experiments:
         first = evidence.by_iteration(NAD, name)
         found = evidence.reported(NAD, name, method)
-        shares[name] = {s: nad / first[s][0] for s, nad in found.items() if s in first}
+        shares[name] = {s: ratio(nad, first[s][0]) for s, nad in found.items() if s in first}
     part = f"{evidence.method(method)}, {evidence.title(experiment)} against"
     unit = "share of the first policy's NAD, difference of means"
     return [
