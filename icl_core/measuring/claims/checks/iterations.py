@@ -102,6 +102,8 @@ def cycles(evidence: Evidence, variant: str) -> list[Effect]:
     """NAD is nearer to that of two iterations before than to that of the one before."""
 
     def returns(curve: Curve) -> float:
+        if len(curve) <= 2:
+            return float("nan")
         return _moves(curve).mean() - np.abs(curve[2:] - curve[:-2]).mean()
 
     unit = "mean change of NAD over one iteration, less that over two"
