@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from develop.unit import Choice
-from icl_core.measuring.claims.intervals import Estimate
+from icl_core.measuring.claims.intervals import LEVEL, Estimate
 from icl_core.measuring.transfer import student_interval
 from icl_core.tables import markdown_rows
 
@@ -17,10 +17,14 @@ RULE = (
     "A choice replaces the default where its interval of CMSE lies below 0 and its mean of NAD is "
     "not above 0; of several for one subject, the one with the lowest mean of CMSE."
 )
+LESS = 0.7  # the bar: ICL+ has at most this share of ICL's CMSE, at no higher NAD
+
+
+Units = Mapping[tuple[str, str], Any]  # what was measured, by world and choice
 
 
 class Effect(NamedTuple):
-    """A choice less the default: mean over worlds, with a 95 % interval, and how many worlds."""
+    """A choice less what it is compared with: mean over worlds, and how many there are."""
 
     choice: Choice
     cmse: Estimate
@@ -28,28 +32,53 @@ class Effect(NamedTuple):
     worlds: int
 
 
-def effect(choice: Choice, units: Mapping[tuple[str, str], Any], default: str) -> Effect:
-    """Paired by world and expert; `units` are what was measured, by world and choice."""
-    worlds = sorted(world for world, name in units if name == choice.name)
-    pairs = [(units[world, default]["runs"], units[world, choice.name]["runs"]) for world in worlds]
-    found = [_world_means(pairs, metric) for metric in METRICS]
+def effect(choice: Choice, units: Units) -> Effect:
+    """Paired by world and expert, with a 95 % interval."""
+    found = [[new - old for old, new in pairs(choice, units, metric)] for metric in METRICS]
     return Effect(choice, *map(_estimate, found), len(found[0]))
+
+
+def pairs(choice: Choice, units: Units, metric: str) -> list[tuple[float, float]]:
+    """What it is compared with, and the choice: means over experts, in each world.
+
+    A run without a value has no pair.
+    """
+    means = []
+    for world in sorted(world for world, name in units if name == choice.name):
+        both = zip(*(units[world, n]["runs"] for n in (choice.against, choice.name)), strict=True)
+        values = [(old[metric], new[metric]) for old, new in both]
+        known = [pair for pair in values if None not in pair]
+        if known:
+            old, new = np.mean(known, axis=0)
+            means.append((float(old), float(new)))
+    return means
+
+
+def share(values: Sequence[tuple[float, float]]) -> Estimate:
+    """The second mean as a share of the first, by Fieller: all shares that pairs do not refute."""
+    from scipy.special import stdtrit
+
+    old, new = np.asarray(values, dtype=np.float64).T
+    mean, n = float(new.mean() / old.mean()), len(old)
+    if n < 2:
+        return Estimate(mean, float("nan"), float("nan"))
+    scale = stdtrit(n - 1, (1 + LEVEL) / 2) ** 2 / n
+    (vo, both), (_, vn) = np.cov(old, new)
+    # (mean(new) - share mean(old))^2 <= scale var(new - share old), a quadratic in the share.
+    roots = np.roots(
+        [
+            old.mean() ** 2 - scale * vo,
+            -2 * (old.mean() * new.mean() - scale * both),
+            new.mean() ** 2 - scale * vn,
+        ]
+    )
+    if np.iscomplexobj(roots) or old.mean() ** 2 <= scale * vo:
+        return Estimate(mean, float("nan"), float("nan"))
+    return Estimate(mean, float(roots.min()), float(roots.max()))
 
 
 def _estimate(values: Sequence[float]) -> Estimate:
     return student_interval(values) if len(values) else Estimate(*[float("nan")] * 3)
-
-
-def _world_means(pairs: Sequence[tuple[Any, Any]], metric: str) -> list[float]:
-    """The mean difference over experts in each world; a run without a value has no pair."""
-    means = []
-    for before, after in pairs:
-        both = zip(before, after, strict=True)
-        values = [(a[metric], b[metric]) for b, a in both]
-        differences = [new - old for new, old in values if new is not None and old is not None]
-        if differences:
-            means.append(float(np.mean(differences)))
-    return means
 
 
 def chosen(effects: Sequence[Effect]) -> dict[str, str]:
@@ -66,24 +95,43 @@ def chosen(effects: Sequence[Effect]) -> dict[str, str]:
     return found
 
 
-def page(effects: Sequence[Effect], whole: str) -> str:
-    """The table of effects and the chosen values, as Markdown."""
-    lines = [["choice", "subject", "CMSE", "NAD", "worlds"], ["---"] * 5]
+def page(effects: Sequence[Effect], units: Units, whole: str) -> str:
+    """The table of effects, the bar, and the chosen values, as Markdown."""
+    lines = [["choice", "less", "subject", "CMSE", "NAD", "worlds"], ["---"] * 6]
     for one in effects:
         numbers = [f"{e.size:+.3f} ({e.low:+.3f} to {e.high:+.3f})" for e in (one.cmse, one.nad)]
-        lines.append([one.choice.name, one.choice.subject, *numbers, str(one.worlds)])
+        choice = one.choice
+        lines.append([choice.name, choice.against, choice.subject, *numbers, str(one.worlds)])
     picked = markdown_rows([["subject", "chosen"], ["---"] * 2, *chosen(effects).items()])
     return (
-        f"# Development suite\n\n{whole} Each choice less the default: mean over worlds, with a "
-        f"95 % t interval of the worlds' means.\n\n{markdown_rows(lines)}\n\n{RULE}\n\n{picked}\n"
+        f"# Development suite\n\n{whole} Each choice less the one that it is compared with: mean "
+        "over worlds, with a 95 % t interval of the worlds' means.\n\n"
+        f"{markdown_rows(lines)}\n\n{bar(effects, units)}\n\n{RULE}\n\n{picked}\n"
     )
 
 
-def csv(effects: Sequence[Effect]) -> str:
-    """The same numbers, to be read by programs."""
-    header = ["choice,subject,cmse,cmse_low,cmse_high,nad,nad_low,nad_high,worlds"]
+def bar(effects: Sequence[Effect], units: Units) -> str:
+    """Whether ICL+ is as good as asked for; a sentence for each of the methods compared."""
+    sentences = []
+    for one in effects:
+        if one.choice.changes:
+            continue
+        part = share(pairs(one.choice, units, "cmse"))
+        reached = part.high <= LESS and one.nad.size <= 0
+        sentences.append(
+            f"{one.choice.name} has {part.size:.2f} ({part.low:.2f} to {part.high:.2f}) of "
+            f"{one.choice.against}'s CMSE, with a NAD of {one.nad.size:+.3f}. The bar, at most "
+            f"{LESS} at no higher NAD, is {'reached' if reached else 'not reached'}."
+        )
+    return " ".join(sentences)
+
+
+def csv(units: Units) -> str:
+    """All that was measured, a row for each run."""
+    header = "world,choice,expert,spent,cmse,nad"
     rows = [
-        ",".join(map(str, [e.choice.name, e.choice.subject, *e.cmse, *e.nad, e.worlds]))
-        for e in effects
+        f"{world},{name},{run['expert']},{run['spent']},{run['cmse']},{run['nad']}"
+        for (world, name), unit in sorted(units.items())
+        for run in unit["runs"]
     ]
-    return "\n".join([*header, *rows]) + "\n"
+    return "\n".join([header, *rows]) + "\n"

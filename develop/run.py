@@ -17,7 +17,7 @@ from develop import effects
 from develop.choices import CHOICES, SIZES, TINY
 from develop.grids import RandomGrid
 from develop.planes import PLANES
-from develop.unit import Beginnings, Choice, Sizes, experts_of, run_unit, settings_of
+from develop.unit import Beginnings, Choice, Sizes, problem_of, run_unit, settings_of
 from icl_core import discovery
 from icl_core.code_digest import Sources
 from icl_core.disk import sha256, to_json, write_whole
@@ -59,9 +59,10 @@ def run_world(name: str, choices: Sequence[Choice], folder: Path, sizes: Sizes) 
     keys = {choice.name: key_of(world, choice, sizes) for choice in choices}
     paths = {choice.name: folder / name / f"{choice.name}.json" for choice in choices}
     missing = [one for one in choices if known(paths[one.name], keys[one.name]) is None]
-    experts = experts_of(world, sizes) if missing else {}
+    problem = problem_of(world, sizes) if missing else None
     for choice in missing:
-        measured, seconds = run_unit(world, choice, experts, sizes, beginnings)
+        assert problem is not None
+        measured, seconds = run_unit(problem, choice, sizes, beginnings)
         path = paths[choice.name]
         path.parent.mkdir(parents=True, exist_ok=True)
         write_whole(path, to_json(measured | {"key": keys[choice.name]}))
@@ -87,11 +88,10 @@ def write_effects(worlds: Sequence[str], folder: Path, sizes: Sizes) -> None:
             units[name, choice.name] = json.loads(
                 (folder / name / f"{choice.name}.json").read_text()
             )
-    default, *others = CHOICES
-    found = [effects.effect(choice, units, default.name) for choice in others]
+    found = [effects.effect(one, units) for one in CHOICES if one.name != one.against]
     whole = f"{len(worlds)} worlds, {sizes.experts} experts each; none of them is the paper's."
-    write_whole(folder / "effects.md", effects.page(found, whole))
-    write_whole(folder / "effects.csv", effects.csv(found))
+    write_whole(folder / "effects.md", effects.page(found, units, whole))
+    write_whole(folder / "runs.csv", effects.csv(units))
 
 
 def main() -> None:

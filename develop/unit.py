@@ -3,61 +3,65 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from icl_core import discovery
-from icl_core.demonstrations.accruals import visits
+from icl_core.demonstrations.accruals import accrual_dissimilarity, visits
 from icl_core.demonstrations.trajectories import Trajectories, accumulate
 from icl_core.environments.world import World
 from icl_core.learning.engine.costs import constraint_values as costs_of
-from icl_core.learning.engine.divergence import AllFailedError
+from icl_core.learning.engine.divergence import AllFailedError, lost
 from icl_core.learning.engine.rollouts import roll_out
 from icl_core.learning.engine.training import Job, Store
-from icl_core.learning.experts import ExpertSettings, train_expert
-from icl_core.learning.problem import Problem
+from icl_core.learning.experts import ExpertSettings, train_experts
+from icl_core.learning.problem import Outcome, Problem
 from icl_core.measuring.loading import constraint_values
-from icl_core.measuring.metrics import constraint_error, dissimilarities
+from icl_core.measuring.metrics import constraint_error
 from icl_core.randomness import generators
 from icl_core.settings import build, merge
 from icl_core.settings_schema import plain
 
 
 class Choice(NamedTuple):
-    """What is changed of a method's defaults."""
+    """What is changed of a method's defaults; nothing: the method itself."""
 
     name: str
     subject: str  # what is being chosen: "bound"
     changes: dict[str, Any]  # of the method's settings, as a nested mapping
     method: str = "icl"
 
+    @property
+    def against(self) -> str:
+        """The choice that it is compared with: its method's defaults, or ICL's if it is these."""
+        return self.method if self.changes else "icl"
+
 
 @dataclass(frozen=True)
 class Sizes:
     """How long everything is trained; the same for all choices."""
 
-    learning: Mapping[str, Any] = field(default_factory=dict)  # settings of every method
+    learning: Mapping[str, Any] = field(default_factory=dict)  # settings by method
     expert: Mapping[str, Any] = field(default_factory=dict)  # of the demonstrations
     report_episodes: int = 300
     experts: int = 2
 
 
-def experts_of(world: World, sizes: Sizes) -> dict[int, Trajectories]:
-    """The demonstrations of each expert, by its seed."""
-    found = {}
-    for seed in range(1, sizes.experts + 1):
-        settings = build(ExpertSettings, merge(sizes.expert, {"seed": seed}), "demonstrations")
-        found[seed] = train_expert(world, settings, Job()).trajectories
-    return found
+def problem_of(world: World, sizes: Sizes) -> Problem:
+    """To learn from experts of one's own: run k from expert k."""
+    seeds = range(1, sizes.experts + 1)
+    settings = build(ExpertSettings, sizes.expert, "demonstrations")
+    shown = train_experts(world, settings, seeds, Job()).trajectories
+    return Problem(world, shown, seeds, world.threshold)
 
 
 def settings_of(choice: Choice, sizes: Sizes) -> Any:
     """The settings of a choice's method: defaults, sizes, then what is changed."""
     kind = discovery.load(discovery.METHODS, choice.method).Settings
-    return build(kind, merge(sizes.learning, choice.changes), choice.method)
+    return build(kind, merge(sizes.learning[choice.method], choice.changes), choice.method)
 
 
 class Beginnings:
@@ -93,45 +97,52 @@ class _Shared(Store):
         """Nothing lies on disk."""
 
 
-def beginning_of(settings: Any, seed: int) -> str:
-    """What the first policy depends on. One under a constraint is nobody else's."""
+def beginning_of(settings: Any) -> str:
+    """What the first policy depends on: the initial constraint, where it is trained under one."""
+    if not hasattr(settings, "loop"):
+        return repr(settings)
+    parts = [plain(settings.constrained_rl)]
     if not settings.loop.unconstrained_first_policy:
-        return repr((seed, plain(settings)))
-    return repr((seed, plain(settings.constrained_rl)))
+        parts += [plain(settings.constraint), getattr(settings, "networks", 1)]
+    return repr(parts)
 
 
 def run_unit(
-    world: World,
-    choice: Choice,
-    experts: Mapping[int, Trajectories],
-    sizes: Sizes,
-    beginnings: Beginnings,
+    problem: Problem, choice: Choice, sizes: Sizes, beginnings: Beginnings
 ) -> tuple[dict[str, Any], float]:
-    """What was measured, run k learning from expert k; and the seconds of CPU that it took."""
-    method = discovery.load(discovery.METHODS, choice.method)
+    """What was measured of each run, and the seconds of CPU that all took."""
+    method, world = discovery.load(discovery.METHODS, choice.method), problem.world
     settings, started = settings_of(choice, sizes), time.process_time()
-    rows = []
-    for seed, demonstrations in experts.items():
-        problem = Problem(world, demonstrations, [seed], world.threshold)
-        job = Job(store=beginnings.store(beginning_of(settings, seed)))
-        row: dict[str, Any] = {"expert": seed, "spent": _spent(world, demonstrations)}
-        try:
-            outcome = method.learn(problem, settings, job)
-            rows.append(row | _measured(problem, outcome, sizes.report_episodes))
-        except AllFailedError:
-            rows.append(row | {"cmse": None, "nad": None})
+    job = Job(store=beginnings.store(beginning_of(settings)))
+    runs = len(problem.seeds)
+    try:
+        values = _measured(problem, method.learn(problem, settings, job), sizes.report_episodes)
+    except AllFailedError:
+        values = {"cmse": [None] * runs, "nad": [None] * runs}
+    values["expert"] = list(problem.seeds)
+    values["spent"] = problem.of_each(lambda shown: _spent(world, shown))
+    rows = [{name: column[run] for name, column in values.items()} for run in range(runs)]
     measured = {"world": world.name, "choice": choice.name, "runs": rows}
     return measured, time.process_time() - started
 
 
-def _measured(problem: Problem, outcome: Any, episodes: int) -> dict[str, float | None]:
-    """CMSE and NAD of what was learned: the truth is read here, after learning."""
-    world = problem.world
+def _measured(problem: Problem, outcome: Outcome, episodes: int) -> dict[str, list]:
+    """CMSE and NAD of what was learned: the truth is read here, after learning.
+
+    A run that has failed has neither; a policy that never takes one of the actions has no NAD.
+    """
+    world, rngs = problem.world, generators(problem.seeds, "report")
     error = constraint_error(world, constraint_values(outcome.constraint, world))
-    agents = roll_out(world, outcome.policy, generators(problem.seeds, "report"), episodes)
-    nad = dissimilarities(world, visits(world, problem.demonstrations), visits(world, agents))
-    values = {"cmse": float(error[0]), "nad": float(nad[0])}
-    return {name: value if np.isfinite(value) else None for name, value in values.items()}
+    agents = visits(world, roll_out(world, outcome.policy, rngs, episodes))
+    shown = problem.of_each(lambda one: visits(world, one))
+    nad = [accrual_dissimilarity(world.grid, *pair) for pair in zip(shown, agents, strict=True)]
+    failed = lost(outcome.failed, len(nad))
+
+    def known(column: Iterable[float]) -> list[float | None]:
+        both = zip(column, failed, strict=True)
+        return [None if bad or not np.isfinite(value) else float(value) for value, bad in both]
+
+    return {"cmse": known(error), "nad": known(nad)}
 
 
 def _spent(world: World, demonstrations: Trajectories) -> float:

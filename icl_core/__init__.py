@@ -11,6 +11,7 @@ from typing import Any
 _PLACES = {
     "Learner": "icl_core.using.learner",
     "ICL": "icl_core.using.learner",
+    "ICLPlus": "icl_core.using.baselines",
     "GAILConstraint": "icl_core.using.baselines",
     "ICRL": "icl_core.using.baselines",
     "make_learner": "icl_core.using.learner",

@@ -13,9 +13,11 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
+_EXPERT = "demonstrations/{experiment}/seeds-{group}"
 _RUN = "runs/{experiment}/{method}/seeds-{group}"
 _ITERATION = f"{_RUN}/iteration-{{iteration}}"
 _JOB = "benchmarks/{rule}/{experiment}/{method}/seeds-{group}"
+ALL = "all"  # in place of a group: demonstrations that all seeds share
 
 PATTERNS = {
     # traffic, by recorded environment
@@ -26,9 +28,9 @@ PATTERNS = {
     "recording_list": "recordings/{environment}/recordings.parquet",
     "scene": "recordings/{environment}/scene.parquet",
     # demonstrations
-    "demonstrations": "demonstrations/{experiment}/trajectories.parquet",
-    "expert_training": "demonstrations/{experiment}/training.parquet",
-    "expert_policy": "demonstrations/{experiment}/expert.safetensors",
+    "demonstrations": f"{_EXPERT}/trajectories.parquet",
+    "expert_training": f"{_EXPERT}/training.parquet",
+    "expert_policy": f"{_EXPERT}/expert.safetensors",
     # what every method ends with
     "constraint": f"{_RUN}/final/constraint.safetensors",
     "policy": f"{_RUN}/final/policy.safetensors",
@@ -44,6 +46,7 @@ PATTERNS = {
     # measured
     "rollouts": f"{_RUN}/rollouts.parquet",
     "run_metrics": f"{_RUN}/metrics.parquet",
+    "determined": "determined.parquet",
     "metrics": "metrics.parquet",
     "true_fit": "true_fits/{experiment}/{architecture}/seeds-{group}.parquet",
     "transfer": "transfers/{experiment}.parquet",

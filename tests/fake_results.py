@@ -11,11 +11,26 @@ import yaml
 from icl_core.artifacts import read_table, read_tensors, write_table, write_tensors
 from icl_core.demonstrations.files import SCHEMA
 from icl_core.job_times import Record, write_time
-from icl_core.layout import group_of, path, seeds_of
+from icl_core.layout import ALL, group_of, path, seeds_of
 from icl_core.learning.engine.networks import Networks
 from icl_core.learning.engine.training import ADJUSTMENT_SCHEMA, TRAINING_SCHEMA, log_table
 from icl_core.learning.methods.icl.state import PolicyState
 from icl_core.learning.true_fit import FitSettings, fit_true_constraint
+from icl_core.measuring.determined import (
+    DETERMINED,
+    DETERMINED_FORBIDDEN,
+    EDGE_ABOVE,
+    EDGE_BELOW,
+    EXCESS_COST,
+    INSIDE,
+    LEAST_CMSE,
+    MOST_CMSE,
+    NOBODY,
+    REWARD_LEFT_OUT,
+    REWARD_SILENT,
+    TRUTH_INSIDE,
+    UNEXPLAINED,
+)
 from icl_core.measuring.loading import ROLLOUTS_SCHEMA
 from icl_core.measuring.metrics import METRICS_SCHEMA
 from icl_core.measuring.results import Results
@@ -29,11 +44,12 @@ MAIN = tuple(CONFIG["experiments"])  # the others are variants of them
 CONFIGURATION = resolve({**CONFIG, "scale": "quick"})
 EXPERIMENTS = CONFIGURATION.experiments
 ITERATIONS = 3
-TITLES = {"gail-constraint": "GAIL-Constraint", "icrl": "ICRL", "icl": "ICL"}
+TITLES = {"gail-constraint": "GAIL-Constraint", "icrl": "ICRL", "icl": "ICL", "icl-plus": "ICL+"}
 # The jobs of a method: the rules of one job, and those of one for each iteration.
 JOBS = {
     "gail-constraint": (["learn"], []),
     "icrl": (["learn"], []),
+    "icl-plus": (["learn"], []),
     "icl": (["icl_density", "icl_initial_constraint", "icl_select"], ["icl_policy", "icl_adjust"]),
 }
 
@@ -47,20 +63,36 @@ def make_results(root, methods=tuple(TITLES), groups=((1, 2), (3,)), epochs=120)
 
 def write_results(root, methods, groups, epochs):
     """The files, under the folder of a scale."""
-    for name in MAIN:
-        world = world_of(EXPERIMENTS[name])
-        if EXPERIMENTS[name].source == "expert":
-            file = root / path("expert_training", experiment=name)
-            write_table(file, training(world, epochs), {})
-        file = root / path("demonstrations", experiment=name)
-        write_table(file, steps(world.name, (0,), 25), {})
+    for name, one in EXPERIMENTS.items():
+        if one.demonstrations_of is None:
+            write_demonstrations(root, name, groups, epochs)
     for name in EXPERIMENTS:
-        for method in methods if name in MAIN else ("icl",):
+        for method in methods_of(name, methods):
             for seeds in groups:
                 write_run(root, name, method, seeds)
     write_true_fits(root, groups)
     write_transfers(root, [seed for seeds in groups for seed in seeds])
     write_table(root / path("metrics"), metrics(methods, groups), {})
+
+
+def methods_of(name, methods):
+    """The methods of an experiment; a variant has its own, whatever is asked for."""
+    return methods if name in MAIN else EXPERIMENTS[name].methods
+
+
+def write_demonstrations(root, name, groups=((1, 2, 3),), epochs=120):
+    """What is demonstrated in an experiment, to each seed or to all; and the experts' training."""
+    world = world_of(EXPERIMENTS[name])
+    if EXPERIMENTS[name].source != "expert":
+        file = root / path("demonstrations", experiment=name, group=ALL)
+        write_table(file, steps(world.name, (0,), 25), {})
+        return
+    for seeds in groups:
+        known = {"experiment": name, "group": group_of(seeds)}
+        log = pa.concat_tables([training(world, epochs, seed) for seed in seeds])
+        write_table(root / path("expert_training", **known), log, {})
+        shown = steps(world.name, tuple(seeds), 25, seeded=True)
+        write_table(root / path("demonstrations", **known), shown, {})
 
 
 def results_in(root, methods):
@@ -82,7 +114,7 @@ def settings_of(experiment, methods=tuple(TITLES), seeds=(1, 2)):
     chosen = [method for method in experiment.methods if method in methods]
     return {
         "methods": chosen,
-        "seeds": list(seeds),
+        "seeds": {method: list(seeds) for method in chosen},
         "demonstrations": experiment.demonstrations,
         "learning": experiment.learning,
         "measuring": experiment.measuring,
@@ -158,7 +190,7 @@ def write_training(root, run, world, epochs=20):
 
 def write_benchmarks(root, run):
     """Ten seconds of wall time and eight of CPU for every job."""
-    once, repeated = JOBS[run["method"]]
+    once, repeated = JOBS.get(run["method"], (["learn"], []))
     files = [path("job_time", rule=rule, **run) for rule in once]
     for i in iterations():
         files += [path("iteration_time", rule=rule, **run, iteration=i) for rule in repeated]
@@ -202,14 +234,14 @@ def write_transfers(root, seeds):
         write_table(root / path("transfer", experiment=name), table, {})
 
 
-def training(world, epochs):
-    rng = np.random.default_rng(epochs)
+def training(world, epochs, seed=1):
+    rng = np.random.default_rng([epochs, seed])
     t = np.arange(1, epochs + 1)
     best = 200.0 if world.name.startswith("cart") else 1.0
     rise = 1 - np.exp(-5 * t / epochs)
     noise = rng.normal(size=(3, epochs))
     columns = {
-        "seed": np.ones(epochs),
+        "seed": np.full(epochs, seed),
         "epoch": t,
         "return": np.clip(best * (rise + 0.06 * noise[0]), 0, best),
         "constraint_value": np.maximum(world.threshold * (2.2 - 1.6 * rise + 0.1 * noise[1]), 0),
@@ -226,12 +258,12 @@ def steps(environment, seeds, episodes, seeded=False):
     """Episodes that drift from the start towards the goal, or to where c is 0."""
     world = small_world(environment)
     rows = {name: [] for name in ("seed", "trajectory", "step", "state", "action", "reward")}
-    for seed in seeds:
+    for k, seed in enumerate(seeds):
         paths = some_paths(world, np.random.default_rng(seed), episodes)
         for episode, (states, actions) in enumerate(paths):
             n = len(states)
             rows["seed"] += [seed] * n
-            rows["trajectory"] += [episode] * n
+            rows["trajectory"] += [k * episodes + episode] * n
             rows["step"] += range(n)
             rows["state"] += list(np.asarray(states, np.float32))
             rows["action"] += [[float(number) for number in np.atleast_1d(a)] for a in actions]
@@ -266,7 +298,7 @@ def one_path(world, rng):
                 break
             state = state if blocked else new[None]
         else:
-            path.append(state[0])
+            path.append(np.clip(state[0], world.observation_low, world.observation_high))
             actions.append(rng.integers(2))
             aim = 0.9 if world.name == "cartpole-mr" else 0.0
             state = state + 0.04 * (aim - state) + rng.normal(0, 0.05, size=(1, 4))
@@ -318,6 +350,19 @@ def _fitted(name, seeds, method):
     return networks
 
 
+def determined_rows():
+    """What the demonstrations determine: a tenth of a gridworld's cells, and edges up to 0.5."""
+    of_cells = {DETERMINED: 0.1, DETERMINED_FORBIDDEN: 0.0, LEAST_CMSE: 0.01, MOST_CMSE: 0.9}
+    of_cells |= {TRUTH_INSIDE: 1.0, REWARD_SILENT: 1.0, REWARD_LEFT_OUT: 0.0, UNEXPLAINED: 0.0}
+    rows = []
+    for name, one in EXPERIMENTS.items():
+        if one.demonstrations_of is None and not one.recorded and one.environment != "nav":
+            grid = one.environment.startswith("gridworld")
+            known = of_cells if grid else {EDGE_BELOW: 0.5, EDGE_ABOVE: -1.0}
+            rows += [(name, one.environment, NOBODY, m, 0, v, 0, True) for m, v in known.items()]
+    return rows
+
+
 def metrics(methods, groups):
     """Metrics of every iteration, and the reported ones after the last."""
     rng = np.random.default_rng(0)
@@ -325,7 +370,12 @@ def metrics(methods, groups):
     rows = []
     for name, one in EXPERIMENTS.items():
         known = {} if one.recorded else {"cmse": 0.1}
-        for method in methods if name in MAIN else ("icl",):
+        for method in methods_of(name, methods):
+            rows += [
+                (name, one.environment, method, metric, seed, value, ITERATIONS + 1, True)
+                for seed in seeds
+                for metric, value in {EXCESS_COST: 0.25 * (seed == 1), INSIDE: seed != 1}.items()
+            ]
             for metric, size in {**known, "nad": 2.0}.items():
                 for iteration in range(ITERATIONS + 2):
                     values = size * rng.uniform(0.2, 1.5, size=len(seeds))
@@ -335,5 +385,6 @@ def metrics(methods, groups):
                         for seed, value in zip(seeds, values, strict=True)
                     ]
     names = ("experiment", "environment", "method", "metric", "seed", "value")
+    rows += determined_rows()
     columns = dict(zip((*names, "iteration", "reported"), zip(*rows, strict=True), strict=True))
     return pa.table({name: columns[name] for name in METRICS_SCHEMA.names}, METRICS_SCHEMA)

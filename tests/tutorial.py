@@ -82,7 +82,7 @@ def sweep() -> None:
     for limit in LIMITS:
         sizes = {"constrained_rl": {"epochs": 100}, "loop": {"iterations": 3}}
         given = {"inputs": ["x", "y"], "cost_limit": limit, "settings": sizes}
-        constraint = icl.ICL("Robot-v1", shown, **given).learn().constraint
+        constraint = icl.ICLPlus("Robot-v1", shown, **given).learn().constraint
         rows.append(_means(limit, constraint, shown.trajectories()))
         print(json.dumps(rows[-1]), flush=True)
     draw_sweep(rows)

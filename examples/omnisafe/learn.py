@@ -19,11 +19,18 @@ FILE = Path(__file__).with_name("constraint.safetensors")
 EPISODES, SEED = 50, 1
 KEEP_OFF = DISC_RADIUS + 0.08  # metres from the disc's middle; its stride is 0.1
 COST_LIMIT = 0.5  # beta: less than one step in the disc
-SETTINGS = {  # sizes for a minute of CPU
+SETTINGS = {  # sizes for a minute of CPU; the rest is what constraint.safetensors was learned with
+    "constraint": {"initial": 0.5},
     "density": {"epochs": 4},
     "constrained_rl": {"epochs": 300},
-    "adjustment": {"rounds": 10},
-    "loop": {"iterations": 6, "selection_episodes": 100},
+    "adjustment": {"rounds": 10, "max_agent_cost": 3.0},
+    "loop": {
+        "iterations": 6,
+        "selection_episodes": 100,
+        "unconstrained_first_policy": True,
+        "patience": 3,
+        "keep": "closest",
+    },
 }
 
 

@@ -1,7 +1,9 @@
 """Demonstrations as Parquet: one row per step, written by the expert or brought by the user.
 
 The columns are those of `SCHEMA`; the environment's name stands in the schema's
-metadata. A user's own file may keep its rows in any order (they are sorted by
+metadata. The demonstrations of several experts have one column more, the `seed` of the expert, and
+their trajectories are numbered through: whoever does not look at the seeds reads one set. A user's
+own file may keep its rows in any order (they are sorted by
 trajectory and step), use wider number types, leave out the metadata and have more
 columns. All else is checked, and the first fault is named with its row, counted
 from 0 as in pandas and Arrow.
@@ -18,8 +20,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from icl_core.artifacts import read_provenance, remedy, write_table
-from icl_core.demonstrations.rows import SCHEMA, Rows, lists
-from icl_core.demonstrations.trajectories import Trajectories
+from icl_core.demonstrations.rows import SCHEMA, SEEDED_SCHEMA, Rows, lists
+from icl_core.demonstrations.trajectories import Trajectories, side_by_side
 from icl_core.environments.world import World
 from icl_core.errors import InputError, found_at
 from icl_core.layout import identity
@@ -28,13 +30,22 @@ ENVIRONMENT = b"environment"  # key of the schema's metadata
 
 
 def write_demonstrations(
-    path: str | os.PathLike, trajectories: Trajectories, world: World, provenance: Mapping
+    path: str | os.PathLike,
+    trajectories: Trajectories,
+    world: World,
+    provenance: Mapping,
+    experts: Sequence[int] = (),
 ) -> None:
-    """Write one set of episodes, (episodes, steps, ...), with the world's name."""
-    if trajectories.lengths.ndim != 1 or np.any(trajectories.lengths < 1):
+    """Write one set of episodes, (episodes, steps, ...), with the world's name.
+
+    Or that of each of several `experts`, (experts, episodes, steps, ...), named by their seeds.
+    """
+    lengths = trajectories.lengths
+    if lengths.ndim != 1 + bool(experts) or np.any(lengths < 1):
         raise ValueError("demonstrations are one set of episodes with at least one step each")
     taken = trajectories.mask
-    episode, step = np.nonzero(taken)  # in order of episodes, then of steps
+    *at, step = np.nonzero(taken)  # in order of experts, of episodes, then of steps
+    episode = np.ravel_multi_index(at, lengths.shape)
     columns = [
         pa.array(episode, pa.int32()),
         pa.array(step, pa.int32()),
@@ -42,13 +53,40 @@ def write_demonstrations(
         lists(trajectories.actions[taken].reshape(len(step), -1)),
         pa.array(trajectories.rewards[taken], pa.float32()),
     ]
-    schema = SCHEMA.with_metadata({ENVIRONMENT: world.name.encode()})
+    if experts:
+        columns.insert(0, pa.array(np.asarray(experts)[at[0]], pa.int32()))
+    schema = (SEEDED_SCHEMA if experts else SCHEMA).with_metadata(
+        {ENVIRONMENT: world.name.encode()}
+    )
     write_table(path, pa.Table.from_arrays(columns, schema=schema), provenance)
 
 
 def read_demonstrations(path: str | os.PathLike, world: World) -> Trajectories:
     """The episodes in the file, in order of their numbers; InputError where it is faulty."""
     return DemonstrationsFile(path).trajectories(world)
+
+
+def read_sets(path: str | os.PathLike, world: World) -> dict[int | None, Trajectories]:
+    """The episodes (episodes,) of each expert, by its seed; under None those of a file without."""
+    file = DemonstrationsFile(path)
+    whole, experts = file.trajectories(world), file.experts()
+    if experts is None:
+        return {None: whole}
+    return {int(seed): whole[experts == seed].trimmed() for seed in np.unique(experts)}
+
+
+def read_shown(path: str | os.PathLike, world: World, seeds: Sequence[int]) -> Trajectories:
+    """What runs learn from: (episodes,) for all of them, or (runs, episodes), each its expert's."""
+    sets = read_sets(path, world)
+    if None in sets:
+        return sets[None]
+    missing = [seed for seed in seeds if seed not in sets]
+    if missing:
+        raise InputError(
+            f"{path}: expected the demonstrations of an expert with seed {missing[0]}, found those "
+            f"of {', '.join(map(str, sets))}; {remedy(Path(path))}"
+        )
+    return side_by_side([sets[seed] for seed in seeds])
 
 
 class DemonstrationsFile(Rows):
@@ -125,6 +163,17 @@ class DemonstrationsFile(Rows):
                 row = int(np.argmax(table[name].is_null().to_numpy()))
                 raise self.fault(f"a value of {name!r}", "none", "fill it in", row)
         return table
+
+    def experts(self) -> np.ndarray | None:
+        """The seed of each episode's expert, (episodes,); None where the file does not say it.
+
+        To be asked once the episodes are read.
+        """
+        name = SEEDED_SCHEMA.names[0]
+        if name not in self.arrow(pq.read_schema, self.path).names:
+            return None
+        table = self.arrow(pq.read_table, self.path, columns=[name], partitioning=None)
+        return self.whole(table, name)[self.order[self.starts]]
 
     def arrow(self, read, *arguments, **options):
         """What one of Arrow's functions reads of the file."""

@@ -26,6 +26,8 @@ SCHEMA = pa.schema(
         "reward": pa.float32(),
     }
 )
+# What several runs did, or were shown: whose each step is, besides.
+SEEDED_SCHEMA = pa.schema([pa.field("seed", pa.int32()), *SCHEMA])
 
 
 class Values(NamedTuple):

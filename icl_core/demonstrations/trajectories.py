@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -40,6 +41,29 @@ class Trajectories:
 
     def __len__(self) -> int:
         return len(self.lengths)
+
+    def padded_to(self, steps: int) -> Trajectories:
+        """The same with room for so many steps: zeros are added, or cut where nobody went on."""
+        axis = self.lengths.ndim
+
+        def fitted(part: np.ndarray) -> np.ndarray:
+            room = [(0, 0)] * part.ndim
+            room[axis] = (0, max(0, steps - part.shape[axis]))
+            return np.pad(part, room)[(slice(None),) * axis + (slice(steps),)]
+
+        padded = fitted(self.states), fitted(self.actions), fitted(self.rewards)
+        return Trajectories(*padded, self.lengths)
+
+    def trimmed(self) -> Trajectories:
+        """The same without padding beyond the longest."""
+        return self.padded_to(int(self.lengths.max()))
+
+
+def side_by_side(sets: Sequence[Trajectories]) -> Trajectories:
+    """Equally many episodes of each run as one stack, (runs, episodes)."""
+    longest = max(one.rewards.shape[-1] for one in sets)
+    parts = zip(*(one.padded_to(longest).parts() for one in sets), strict=True)
+    return Trajectories(*map(np.stack, parts))
 
 
 def zero_after_end(values: np.ndarray, kept: np.ndarray) -> np.ndarray:

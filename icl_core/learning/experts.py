@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
 
-from icl_core.demonstrations.trajectories import Trajectories, accumulate
+from icl_core.demonstrations.trajectories import Trajectories, accumulate, side_by_side
 from icl_core.environments.world import World
+from icl_core.errors import InputError
 from icl_core.learning.constrained_rl.procedure import ConstrainedRLSettings, train_policies
 from icl_core.learning.engine.costs import constraint_values
 from icl_core.learning.engine.networks import Networks
 from icl_core.learning.engine.rollouts import roll_out
 from icl_core.learning.engine.training import TRAINING_SCHEMA, Job, log_table
-from icl_core.randomness import generator
+from icl_core.randomness import generators
 from icl_core.settings import COUNT, PATH, POSITIVE, SEED, section, setting
 
 SPARE_SETS = 20  # of fresh trajectories; an expert that needs more is no expert
@@ -38,36 +40,60 @@ class ExpertSettings:
     )
     trajectories: int = setting(50, "how many are kept", **COUNT)
     seed: int = setting(
-        1, "seed of the expert's training; all learners share its trajectories", **SEED
+        1,
+        "seed by which recorded drives are chosen, which all runs share; experts have the seeds of "
+        "their runs",
+        **SEED,
     )
-    # An expert that breaks the constraint in few episodes is what makes the constraint visible.
     constrained_rl: ConstrainedRLSettings = section(
-        lambda: ConstrainedRLSettings(epochs=1000),
-        "as learning.icl.constrained_rl, but for what is set here: twice as long",
+        ConstrainedRLSettings, "as learning.icl.constrained_rl, but for what is set here"
     )
 
 
 @dataclass(frozen=True)
-class Expert:
-    """An expert's demonstrations and how it was trained."""
+class Experts:
+    """An expert for each run: its demonstrations, and how it was trained."""
 
-    trajectories: Trajectories  # (episodes,)
-    policy: Networks  # a stack of one
+    trajectories: Trajectories  # (runs, episodes)
+    policy: Networks
     log: pa.Table  # the training log
 
 
-def train_expert(world: World, settings: ExpertSettings, job: Job) -> Expert:
-    """Train on the true constraint and keep trajectories whose mean cost is at most beta."""
+def train_experts(
+    world: World, settings: ExpertSettings, seeds: Sequence[int], job: Job
+) -> Experts:
+    """Train on the true constraint and keep trajectories whose mean cost is at most beta.
+
+    One expert for each seed, as one stack.
+    """
     assert world.true_constraint is not None
-    rngs = [generator(settings.seed, "expert")]
-    job = job.of([settings.seed], "demonstrations.constrained_rl")
+    rngs, section = generators(seeds, "expert"), "demonstrations.constrained_rl"
     trained = train_policies(
-        world, world.true_constraint, world.threshold, rngs, settings.constrained_rl, job
+        world,
+        world.true_constraint,
+        world.threshold,
+        rngs,
+        settings.constrained_rl,
+        job.of(seeds, section),
     )
+    _check_healthy(trained.failed, seeds, section)
     policy = trained.snapshots[-1]
-    log = log_table(TRAINING_SCHEMA, trained.log, [settings.seed])
-    rng = generator(settings.seed, "demonstrations")
-    return Expert(_feasible_rollouts(world, policy, rng, settings.trajectories), policy, log)
+    sets = [
+        _feasible_rollouts(world, policy.pick([run]), rng, settings.trajectories).trimmed()
+        for run, rng in enumerate(generators(seeds, "demonstrations"))
+    ]
+    return Experts(side_by_side(sets), policy, log_table(TRAINING_SCHEMA, trained.log, seeds))
+
+
+def _check_healthy(failed: np.ndarray, seeds: Sequence[int], section: str) -> None:
+    """Nobody learns from an expert that has diverged."""
+    if failed.any():
+        run = int(np.flatnonzero(failed)[0])
+        raise InputError(
+            f"configuration: key {section}: expected experts whose weights stay bounded, found "
+            f"that of seed {seeds[run]} diverge after epoch {failed[run]}; give a smaller step "
+            "size, or leave the seed out"
+        )
 
 
 def _feasible_rollouts(

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -12,15 +13,40 @@ from icl_core.demonstrations.trajectories import Trajectories
 from icl_core.environments.world import World
 from icl_core.learning.engine.networks import Networks
 
+T = TypeVar("T")
+
 
 @dataclass(frozen=True)
 class Problem:
     """Learn a constraint from demonstrations: one independent run for each seed."""
 
     world: World  # methods never read its true constraint
-    demonstrations: Trajectories  # (episodes,)
+    demonstrations: Trajectories  # (episodes,) of all runs, or (runs, episodes), each run's own
     seeds: Sequence[int]
     beta: float  # the threshold that constraints are to be kept to on average
+
+    def __post_init__(self):
+        if not self.shared and len(self.demonstrations) != len(self.seeds):
+            raise ValueError("demonstrations are one set for all runs, or one for each of them")
+
+    @property
+    def shared(self) -> bool:
+        """Whether all runs learn from the same demonstrations."""
+        return self.demonstrations.lengths.ndim == 1
+
+    def shown(self, run: int) -> Trajectories:
+        """What a run learns from, (episodes,).
+
+        Without the padding that longer episodes of other runs make: a sum's rounding depends on it.
+        """
+        return self.demonstrations if self.shared else self.demonstrations[run].trimmed()
+
+    def of_each(self, measure: Callable[[Trajectories], T]) -> list[T]:
+        """What a function says of every run's demonstrations; of a shared set it is asked once."""
+        runs = range(len(self.seeds))
+        if self.shared:
+            return [measure(self.demonstrations)] * len(runs)
+        return [measure(self.shown(run)) for run in runs]
 
 
 @dataclass(frozen=True)

@@ -26,12 +26,20 @@ class Edges:
     above: float  # x > edge can be forbidden for all edges from this on; -inf: for every edge
 
 
+def has_edge(world: World) -> bool:
+    """Whether its constraint is one position, whatever the action."""
+    return len(_places(world)) == 1
+
+
+def _places(world: World) -> list[int]:
+    return [k for k in range(world.input_size) if k != world.grid.sliced_by]
+
+
 def edge_axis(world: World) -> int:
     """The one input that is no action; an InputError where there are several."""
-    axes = [k for k in range(world.input_size) if k != world.grid.sliced_by]
-    if len(axes) == 1:
-        return axes[0]
-    names = ", ".join(world.grid.axes[k].name for k in axes)
+    if has_edge(world):
+        return _places(world)[0]
+    names = ", ".join(world.grid.axes[k].name for k in _places(world))
     raise InputError(
         f"{world.name}: expected a gridworld, or a constraint of one position, found one of {names}"
         "; choose one input"

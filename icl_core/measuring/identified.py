@@ -25,10 +25,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy import sparse
-from scipy.optimize import OptimizeResult, linprog, nnls
 
 from icl_core.demonstrations.trajectories import Trajectories
 from icl_core.environments.world import World
@@ -40,36 +39,16 @@ from icl_core.learning.exact_policies import (
     cell_visits,
     demonstrated_return,
 )
+from icl_core.measuring.budget import HALF, Bounds, Budget
+
+if TYPE_CHECKING:  # scipy takes its time, and where the reward is silent nobody needs it
+    from scipy import sparse
+    from scipy.optimize import OptimizeResult
 
 EXACT = 1e-6  # by which a policy may break (2') before it is added
 OPTIONS = {"primal_feasibility_tolerance": 1e-9}  # finer than that, or programs would not end
 ERRORS = 2.0  # standard errors of J_E(r): the default tolerance
-HALF = 0.5  # a cell is told where all its values lie on one side of this
 STEEPEST = 1e4  # largest tau: beyond it reward alone would decide
-
-
-@dataclass(frozen=True)
-class Bounds:
-    """The least and the greatest c of each cell, over all constraints in a set."""
-
-    least: np.ndarray  # (cells,)
-    greatest: np.ndarray  # (cells,)
-    corners: np.ndarray  # (programs, cells) constraints of the set at which they were found
-
-    @property
-    def free(self) -> np.ndarray:
-        """(cells,) bool: certainly not forbidden."""
-        return self.greatest < HALF
-
-    @property
-    def forbidden(self) -> np.ndarray:
-        """(cells,) bool: certainly forbidden."""
-        return self.least > HALF
-
-    @property
-    def told(self) -> np.ndarray:
-        """(cells,) bool: the demonstrations say which of the two it is."""
-        return self.free | self.forbidden
 
 
 class Identified:
@@ -104,6 +83,11 @@ class Identified:
         """Whether reward says nothing: no policy earns more than the expert, constraint or not."""
         return self.best_return <= self.enough + EXACT
 
+    @property
+    def budget(self) -> Budget:
+        """(1) alone: all of the set where the reward is silent, and more than it elsewhere."""
+        return Budget(self.expert, self.beta)
+
     # ------------------------------------------------------------------ programs over the set
 
     def solve(self, gains: np.ndarray) -> np.ndarray | None:
@@ -122,6 +106,9 @@ class Identified:
         """With the actions found so far. Unknowns: c, tau, and W_t(s), the most of tau J(r) - J(c)
         that is to come from each cell at each time.
         """
+        from scipy import sparse
+        from scipy.optimize import linprog
+
         values = self.cells.horizon * CELLS
         padded = np.concatenate([gains, np.zeros(1 + values)])
         expert = np.concatenate([self.expert, np.zeros(1 + values)])
@@ -140,6 +127,8 @@ class Identified:
         """W_t(s) >= tau r(s) - c(s) + gamma sum_s' P(s' | s, a) W_(t+1)(s'), for each (t, s, a):
         rows (c, tau, W) <= 0.
         """
+        from scipy import sparse
+
         steps, actions = self.cells.horizon, self.cells.actions
         here = np.repeat(np.eye(CELLS), actions, axis=0)
         after = self.cells.discount * self.cells.moves.reshape(CELLS * actions, CELLS)
@@ -162,12 +151,14 @@ class Identified:
 
     @property
     def empty(self) -> bool:
-        """Whether no constraint explains the demonstrations."""
-        return self.tolerance < self.least_tolerance - EXACT
+        """Whether no constraint explains the demonstrations; c = 0 does where reward is silent."""
+        return not self.silent and self.tolerance < self.least_tolerance - EXACT
 
     @cached_property
     def bounds(self) -> Bounds:
         """Two programs for each cell; an InputError where the set is empty."""
+        if self.silent:
+            return self.budget.bounds
         corners = []
         for gains in (*-np.eye(CELLS), *np.eye(CELLS)):
             corner = None if self.empty else self.solve(gains)
@@ -187,10 +178,18 @@ class Identified:
         constraint = np.asarray(constraint, dtype=np.float64).ravel()
         if (constraint < -EXACT).any() or (constraint > 1 + EXACT).any():
             return False
-        if self.expert @ constraint > self.beta + EXACT:
-            return False
+        return max(self.excess(constraint)) <= EXACT
+
+    def excess(self, constraint: np.ndarray) -> tuple[float, float]:
+        """By how much a constraint (cells,) misses (1), in cost, and (2), in return; 0: it does
+        not.
+        """
+        spent = self.budget.excess(constraint)
+        if self.silent:
+            return spent, 0.0
         best = self.cells.constrained_optimum(constraint, self.beta)
-        return not best.feasible or bool(best.visits[self.cells.goal] <= self.enough + EXACT)
+        earned = float(best.visits[self.cells.goal]) - self.enough if best.feasible else 0.0
+        return spent, max(0.0, earned)
 
     def nearest(self, target: np.ndarray) -> np.ndarray:
         """The constraint of the set nearest to a target (cells,), to a mean square of 1e-7.
@@ -198,6 +197,8 @@ class Identified:
         The set is convex: the nearest point of the hull of some of its corners, then the corner
         that lies farthest towards the target, and so on until there is none (Frank and Wolfe).
         """
+        if self.silent:
+            return self.budget.nearest(target)
         corners = self.bounds.corners
         while True:
             point = _nearest_mixture(corners, target)
@@ -216,6 +217,8 @@ class Identified:
         0 <= u <= lambda and V_t(s) >= r(s) - u(s) + gamma sum_s' P(s' | s, a) V_(t+1)(s').
         One program, without a search for policies: these would be many where the set is empty.
         """
+        from scipy.optimize import linprog
+
         rows, limits = self._dual()
         bounds = [(None, None)] * (self.cells.horizon * CELLS) + [(0.0, None)] * (CELLS + 2)
         gains = np.append(np.zeros(rows.shape[1] - 1), 1.0)
@@ -226,6 +229,8 @@ class Identified:
 
     def _dual(self) -> tuple[sparse.csc_array, np.ndarray]:
         """rows (V, u, lambda, theta) <= limits, of `least_tolerance`."""
+        from scipy import sparse
+
         pad, bellman = sparse.csr_array, self._bellman
         begin = np.zeros((1, self.cells.horizon * CELLS))
         begin[0, :CELLS] = self.cells.starts
@@ -243,6 +248,8 @@ class Identified:
 
 def _nearest_mixture(corners: np.ndarray, target: np.ndarray) -> np.ndarray:
     """The mixture of the corners (n, cells) nearest to the target: weights sum to 1."""
+    from scipy.optimize import nnls
+
     heavy = 1e3  # the weight of that demand among the squares; what is left of it is divided away
     system = np.vstack([corners.T, np.full(len(corners), heavy)])
     weights, _ = nnls(system, np.append(target, heavy))
@@ -257,8 +264,9 @@ class Score:
     told_forbidden: float  # share of the forbidden cells that they tell to be forbidden
     inside: bool  # whether the true constraint explains the demonstrations
     least_cmse: float  # of the constraint in the set that is nearest to the truth
-    # The largest is that of a convex function over a convex set, which is hard to find: it lies
-    # between that of the worst corner that was seen and that of the worst value of every cell.
+    # The largest is that of a convex function over a convex set. Where the reward is silent both
+    # numbers are it; elsewhere it is hard to find, and lies between that of the worst corner that
+    # was seen and that of the worst value of every cell.
     worst_seen_cmse: float
     most_cmse: float
 
@@ -269,12 +277,16 @@ def score(identified: Identified, truth: np.ndarray) -> Score:
     inside = identified.contains(truth)
     best = truth if inside else identified.nearest(truth)
     forbidden = truth > HALF
+    corners = bounds.corners
     farthest = np.maximum(np.abs(bounds.least - truth), np.abs(bounds.greatest - truth))
+    if identified.silent:
+        corners = identified.budget.farthest(truth)[None]
+        farthest = np.abs(corners[0] - truth)
     return Score(
         told_cells=float(bounds.told.mean()),
         told_forbidden=float(bounds.forbidden[forbidden].mean()) if forbidden.any() else 1.0,
         inside=inside,
         least_cmse=float(np.mean((best - truth) ** 2)),
-        worst_seen_cmse=float(np.mean((bounds.corners - truth) ** 2, axis=1).max()),
+        worst_seen_cmse=float(np.mean((corners - truth) ** 2, axis=1).max()),
         most_cmse=float(np.mean(farthest**2)),
     )

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
 
 from icl_core.artifacts import read_table, read_tensors
 from icl_core.demonstrations import files
+from icl_core.demonstrations.accruals import visits
 from icl_core.environments.world import World
 from icl_core.errors import InputError
 from icl_core.layout import find, seeds_of
@@ -17,7 +19,7 @@ from icl_core.learning.engine.divergence import marks
 from icl_core.learning.engine.networks import Networks, sigmoid
 
 # The rollouts of a stack: a seed's steps as demonstrations are stored.
-ROLLOUTS_SCHEMA = pa.schema([pa.field("seed", pa.int32()), *files.SCHEMA])
+ROLLOUTS_SCHEMA = files.SEEDED_SCHEMA
 
 
 def constraint_values(networks: Networks, world: World) -> np.ndarray:
@@ -65,9 +67,28 @@ def failed_runs(path: str | os.PathLike, runs: int) -> np.ndarray:
     return marks(read_tensors(path), runs)
 
 
-def expert_visits(path: str | os.PathLike, world: World) -> np.ndarray:
-    """Visits of the demonstrations, of the grid's shape."""
-    return _visits_of_steps(read_table(path, files.SCHEMA), world)
+@dataclass(frozen=True)
+class Shown:
+    """Visits of demonstrations: of each expert by its seed, or under None of a set for all runs."""
+
+    visits: Mapping[int | None, np.ndarray]  # of the grid's shape each
+
+    @property
+    def experts(self) -> np.ndarray:
+        """Of each expert, (experts, *grid.shape); of one set that all runs share, one."""
+        return np.stack(list(self.visits.values()))
+
+    def to(self, seeds: Iterable[int]) -> np.ndarray:
+        """What each of these runs was shown, (runs, *grid.shape)."""
+        every = self.visits.get(None)
+        found = [self.visits[seed] if every is None else every for seed in seeds]
+        return np.stack(found) if found else self.experts[:0]
+
+
+def expert_visits(paths: Sequence[str | os.PathLike], world: World) -> Shown:
+    """Visits of the demonstrations, of all of an experiment's groups of seeds."""
+    sets = [files.read_sets(path, world) for path in paths]
+    return Shown({seed: visits(world, one) for found in sets for seed, one in found.items()})
 
 
 def rollout_visits(
@@ -77,16 +98,23 @@ def rollout_visits(
 
     A run that has failed has no rollouts; the seeds `without` are left out besides.
     """
-    counts = []
+    counts = list(rollout_visits_by_seed(paths, world, without).values())
+    return np.stack(counts) if counts else np.empty((0, *world.grid.shape))
+
+
+def rollout_visits_by_seed(
+    paths: Sequence[str | os.PathLike], world: World, without: Collection[int] = ()
+) -> dict[int, np.ndarray]:
+    """The same by seed, of the grid's shape each."""
+    counts = {}
     for path in paths:
         table = read_table(path, ROLLOUTS_SCHEMA)
         seeds = table["seed"].to_numpy()
-        counts += [
-            _visits_of_steps(table.filter(pa.array(seeds == seed)), world)
-            for seed in np.unique(seeds)
-            if seed not in without
-        ]
-    return np.stack(counts) if counts else np.empty((0, *world.grid.shape))
+        for seed in np.unique(seeds):
+            if seed not in without:
+                own = table.filter(pa.array(seeds == seed))
+                counts[int(seed)] = _visits_of_steps(own, world)
+    return counts
 
 
 def rollout_returns(paths: Sequence[str | os.PathLike]) -> dict[int, float]:

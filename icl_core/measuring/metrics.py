@@ -50,10 +50,13 @@ class Learned:
     visits: np.ndarray  # (runs, *grid.shape), of the final policy
     constraints: Mapping[int, np.ndarray] = field(default_factory=dict)  # likewise, by iteration
     nads: Mapping[int, np.ndarray] = field(default_factory=dict)  # (runs,) by iteration
+    others: Mapping[str, np.ndarray] = field(default_factory=dict)  # (runs,) by metric
 
 
 def run_metrics(run: Run, expert: np.ndarray, learned: Learned) -> pa.Table:
-    """One row per seed, metric and iteration. `expert` are the demonstrations' visits.
+    """One row per seed, metric and iteration.
+
+    `expert` are the visits (runs, *grid.shape) of what each run was shown.
 
     The reported values stand one past the last iteration: they come from the final
     policy, which is trained after it. There is no CMSE where nobody knows the true
@@ -65,6 +68,7 @@ def run_metrics(run: Run, expert: np.ndarray, learned: Learned) -> pa.Table:
     parts = [metric_rows(run, NAD, nads, last, True)]
     lost = replace(run, seeds=list(run.failed))
     parts.append(metric_rows(lost, FAILED, list(run.failed.values()), last, True))
+    parts += [metric_rows(run, name, values, last, True) for name, values in learned.others.items()]
     parts += [metric_rows(run, NAD, values, i, False) for i, values in learned.nads.items()]
     if run.world.true_constraint is not None:
         errors = constraint_error(run.world, learned.constraint)
@@ -80,11 +84,12 @@ def _check(run: Run, expert: np.ndarray, learned: Learned) -> None:
 
     A NAD may be nan: that of a policy which never takes one of the actions is undefined.
     """
-    if not expert.any():
-        raise InputError(
-            f"demonstrations of {run.experiment}: expected visits of the evaluation grid, found "
-            "none; check their states"
-        )
+    for seed, visited in zip(run.seeds, expert, strict=True):
+        if not visited.any():
+            raise InputError(
+                f"demonstrations of {run.experiment}, as seed {seed} was shown them: expected "
+                "visits of the evaluation grid, found none; check their states"
+            )
     parts = {"at the end": learned.constraint}
     parts |= {f"after iteration {i}": values for i, values in learned.constraints.items()}
     for when, values in parts.items():
@@ -122,9 +127,10 @@ def constraint_error(world: World, values_on_grid: npt.ArrayLike) -> np.ndarray:
     return np.mean((values.reshape(*lead, true.size) - true) ** 2, axis=-1)
 
 
-def dissimilarities(world: World, expert: np.ndarray, agents: np.ndarray) -> np.ndarray:
-    """NAD of each run's visits (runs, *grid.shape) to the expert's."""
-    return np.array([accrual_dissimilarity(world.grid, expert, agent) for agent in agents])
+def dissimilarities(world: World, experts: np.ndarray, agents: np.ndarray) -> np.ndarray:
+    """NAD of each run's visits (runs, *grid.shape) to those of its expert, likewise."""
+    both = zip(experts, agents, strict=True)
+    return np.array([accrual_dissimilarity(world.grid, *pair) for pair in both])
 
 
 def metric_rows(

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable
-from pathlib import Path
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -16,10 +15,11 @@ from icl_core.errors import InputError
 from icl_core.layout import seeds_of
 from icl_core.learning.engine.training import TRAINING_SCHEMA
 from icl_core.measuring.loading import (
+    Shown,
     constraints_on_grid,
     expert_visits,
     failed_runs,
-    rollout_visits,
+    rollout_visits_by_seed,
 )
 from icl_core.measuring.metrics import METRICS_SCHEMA
 from icl_core.measuring.results import Results
@@ -44,16 +44,24 @@ def recovered_constraints(results: Results, experiment: str) -> dict[str, np.nda
     return {method: runs for method, runs in values.items() if len(runs)}
 
 
-def accruals(results: Results, experiment: str) -> tuple[np.ndarray, dict[str, np.ndarray]]:
-    """Visits of the demonstrations, (*grid.shape), and of each method, (runs, *grid.shape).
+class Accruals(NamedTuple):
+    """Counts of visits to the evaluation grid, (..., *grid.shape)."""
+
+    experts: np.ndarray  # of each expert; of demonstrations that all runs share, one
+    visited: dict[str, np.ndarray]  # of each run of each method
+    shown: dict[str, np.ndarray]  # likewise, of what this run was shown
+
+
+def accruals(results: Results, experiment: str) -> Accruals:
+    """Visits of the demonstrations and of each method's runs.
 
     Seeds that have failed have none; a method of which none is left is not among them.
     """
-    world = results.worlds[experiment]
-    expert = expert_visits(demonstrations_of(results, experiment), world)
-    found = results.by_method("rollouts", experiment)
-    visited = {method: rollout_visits(paths, world) for method, paths in found.items()}
-    return expert, {method: runs for method, runs in visited.items() if len(runs)}
+    world, shown = results.worlds[experiment], demonstrated(results, experiment)
+    by_method = results.by_method("rollouts", experiment)
+    found = {m: rollout_visits_by_seed(paths, world) for m, paths in by_method.items()}
+    visited = {m: np.stack(list(runs.values())) for m, runs in found.items() if runs}
+    return Accruals(shown.experts, visited, {m: shown.to(found[m]) for m in visited})
 
 
 def failed_seeds(results: Results, experiment: str, method: str) -> set[int]:
@@ -65,15 +73,15 @@ def failed_seeds(results: Results, experiment: str, method: str) -> set[int]:
     return failed
 
 
-def demonstrations_of(results: Results, experiment: str) -> Path:
-    """The file of an experiment's demonstrations."""
-    path = results.one("demonstrations", experiment=experiment)
-    if path is None:
+def demonstrated(results: Results, experiment: str) -> Shown:
+    """Visits of an experiment's demonstrations."""
+    paths = [one.path for one in results.find("demonstrations", experiment=experiment)]
+    if not paths:
         raise InputError(
             f"{experiment}: expected demonstrations among the inputs, found none; "
             "let the item need 'demonstrations'"
         )
-    return path
+    return expert_visits(paths, results.worlds[experiment])
 
 
 def metrics_of(results: Results) -> pa.Table:
@@ -118,6 +126,11 @@ def traffic_source(world: World) -> str:
     if getattr(world, "source", None) == SIMULATED:
         return "simulated recordings"
     return f"{world.title} recordings"
+
+
+def demonstrators(experts: int) -> str:
+    """Whose accruals a panel shows, where it shows the mean over experts."""
+    return f"demonstrations, {experts} experts" if experts > 1 else "demonstrations"
 
 
 def in_order(results: Results, methods: Iterable[str]) -> list[str]:

@@ -49,6 +49,22 @@ def draw_cells(
     return image
 
 
+def draw_small_map(
+    ax: Axes, world: Gridworld, values: np.ndarray, colours: str, highest: float
+) -> AxesImage:
+    """The same as `draw_map` for a figure of many: no numbers, and few things to lay out."""
+    image = ax.imshow(values, cmap=colours, vmin=0.0, vmax=highest, interpolation="nearest")
+    rows, columns = values.shape
+    lines = [[(j - 0.5, -0.5), (j - 0.5, rows - 0.5)] for j in range(1, columns)]
+    lines += [[(-0.5, i - 0.5), (columns - 0.5, i - 0.5)] for i in range(1, rows)]
+    ax.add_collection(LineCollection(lines, colors="white", linewidths=0.4), autolim=False)
+    row, column = world.goal
+    ax.plot(column, row, "*", markersize=6, color="white", markeredgecolor=DARK)
+    ax.set(xticks=[], yticks=[])
+    ax.spines[:].set_visible(False)
+    return image
+
+
 def label(axes: np.ndarray | list[Axes], world: Gridworld) -> None:
     """Name the axes of a row of maps, the rows at the first only."""
     rows, columns = (axis.label for axis in world.grid.axes)

@@ -137,7 +137,8 @@ COMMON = (
     Line("trajectories per adjustment round, ICL", _at(f"{_ADJUSTMENT}.episodes"), 50),
     Line("trajectories per backward phase, ICRL", _at(f"{_ICRL}.episodes"), 50),
     Line("trajectories behind the metrics", _at("measuring.report_episodes"), 50),
-    Line("seeds", _at("seeds"), "1, 2, 3, 4, 5"),
+    Line("seeds, ICL", _at("seeds.icl", "seeds.icl-plus"), "1, 2, 3, 4, 5"),
+    Line("seeds, baselines", _at("seeds.gail-constraint", "seeds.icrl"), "1, 2, 3, 4, 5"),
 )
 
 _DISCOUNT = Line("discount, gamma", _at("world.discount"), _each(1.0, 1.0, *[0.99] * 6))
@@ -207,4 +208,5 @@ SECTIONS = {
     "gail-constraint": (_GAIL,),
     "icrl": (_ICRL,),
     "icl": (f"{_ICL}.loop", _RL, _ADJUSTMENT),
+    "icl-plus": ("learning.icl-plus",),
 }

@@ -1,8 +1,14 @@
-"""The paper's other methods, called as ICL is."""
+"""The other methods, called as ICL is."""
 
 from __future__ import annotations
 
 from icl_core.using.learner import Learner
+
+
+class ICLPlus(Learner):
+    """ICL+: ICL with what the development suite chose, on worlds on which nothing is reported."""
+
+    method = "icl-plus"
 
 
 class GAILConstraint(Learner):

@@ -178,12 +178,11 @@ class Learner:
 
     def _measure_end(self, callback: Callback | None) -> None:
         """One row a seed, of a method that does not say how its iterations went."""
-        outcome, problem = self._learned(), self.problem
-        world, grid = problem.world, problem.world.grid
+        outcome, world = self._learned(), self.problem.world
         rngs = generators(self.seeds, "choice", 0)
         episodes = roll_out(world, outcome.policy, rngs, EPISODES)
-        expert = visits(world, problem.demonstrations)
-        shown = visits(world, episodes)
+        demonstrated = self.task.trajectories  # one set, which all seeds share
+        expert, shown = visits(world, demonstrated), visits(world, episodes)
 
         def values(trajectories) -> np.ndarray:
             def cost(inputs):
@@ -196,8 +195,8 @@ class Learner:
         rows = self._heard(
             1,
             {
-                "nad": np.array([accrual_dissimilarity(grid, expert, one) for one in shown]),
-                "expert_value": values(problem.demonstrations[None][runs]),
+                "nad": np.array([accrual_dissimilarity(world.grid, expert, one) for one in shown]),
+                "expert_value": values(demonstrated[None][runs]),
                 "agent_value": values(episodes),
             },
         )

@@ -13,7 +13,7 @@ import numpy as np
 
 from icl_core import layout
 from icl_core.artifacts import read_provenance, read_record, read_table, read_tensors
-from icl_core.demonstrations.files import read_demonstrations
+from icl_core.demonstrations.files import read_sets
 from icl_core.demonstrations.recordings.exid import reader as exid
 from icl_core.demonstrations.recordings.highd import reader as highd
 from icl_core.environments import lane_change_scene, make_world, traffic
@@ -76,7 +76,7 @@ def reader(path: Path) -> Callable[[], object]:
     if path.suffix == ".safetensors":
         return lambda: read_tensors(path)
     if kind == "demonstrations":
-        return lambda: read_demonstrations(path, _world(path, known["experiment"]))
+        return lambda: read_sets(path, _world(path, known["experiment"]))
     if kind in RECORDED:
         return lambda: read_table(path, READERS[known["environment"]][RECORDED[kind]])
     schema = SCENES[known["environment"]] if kind == "scene" else TABLES[kind]

@@ -57,7 +57,7 @@ def somewhere(rng: np.random.Generator, keys: tuple[str, ...], config: dict) -> 
     """The keys, or those under which a scale, an experiment or a variant says the same."""
     scale, (experiment, own) = choose(rng, [*config["scales"]]), choose(rng, [*_items(config)])
     places = [keys]
-    if keys[0] in ("seeds", "stack", *sections.CHECKS):
+    if keys[0] in (*sections.RUN_SIZES, *sections.CHECKS):
         places.append(("scales", scale, *keys))
     if keys[0] in sections.SECTIONS:
         places.append(("experiments", experiment, *keys))

@@ -16,7 +16,7 @@ from icl_core import runs as processes
 from tests.campaign import real_runs as runs
 from tests.campaign.cases import LOST, RIGHT, SKIPPED, WRONG, Kind, Place, Seen, choose, sentence
 
-TARGET = "results/smoke/demonstrations/gridworld-a/trajectories.parquet"
+TARGET = "results/smoke/demonstrations/gridworld-a/seeds-1-2/trajectories.parquet"
 ROOT = Path(__file__).parents[2]
 OPTIONS = {"read-only": "ro", "full": "size=200k"}
 

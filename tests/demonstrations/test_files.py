@@ -10,8 +10,16 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from icl_core.artifacts import read_provenance
-from icl_core.demonstrations.files import SCHEMA, read_demonstrations, write_demonstrations
-from icl_core.demonstrations.trajectories import Trajectories, zero_after_end
+from icl_core.demonstrations.dataset import Demonstrations
+from icl_core.demonstrations.files import (
+    SCHEMA,
+    SEEDED_SCHEMA,
+    read_demonstrations,
+    read_sets,
+    read_shown,
+    write_demonstrations,
+)
+from icl_core.demonstrations.trajectories import Trajectories, side_by_side, zero_after_end
 from icl_core.environments import make_world
 from icl_core.errors import InputError
 from tests.worlds import NAMES, random_actions, small_world
@@ -74,10 +82,38 @@ def path(tmp_path):
 )
 def test_round_trip(path, name, seed, episodes, longest):
     world = small_world(name)
-    trajectories = random_episodes(world, seed, episodes, longest)
+    trajectories = random_episodes(world, seed, episodes, min(longest, world.horizon))
     write_demonstrations(path, trajectories, world, {"seeds": [seed]})
     assert_equal(read_demonstrations(path, world), trajectories)
     assert read_provenance(path) == {"seeds": [seed]}
+    assert_equal(read_shown(path, world, [1, 2]), trajectories)  # all runs share them
+
+
+@pytest.mark.parametrize("name", ["gridworld-b", "highd", "halfcheetah"])
+def test_each_run_is_shown_its_own_experts_episodes(path, name):
+    world, seeds = small_world(name), [7, 2, 30]
+    sets = [random_episodes(world, seed, 4, 5 + seed) for seed in seeds]
+    write_demonstrations(path, side_by_side(sets), world, {}, seeds)
+    found = read_sets(path, world)
+    assert sorted(found) == sorted(seeds)
+    for seed, one in zip(seeds, sets, strict=True):
+        assert_equal(found[seed], one.trimmed())
+    shown = read_shown(path, world, [30, 7])
+    assert shown.lengths.shape == (2, 4)
+    assert_equal(shown[0].trimmed(), sets[2].trimmed())
+    assert_equal(shown[1].trimmed(), sets[0].trimmed())
+    with pytest.raises(InputError, match="of an expert with seed 3, found those of 2, 7, 30; "):
+        read_shown(path, world, [7, 3])
+    # Whoever does not look at the seeds reads one set.
+    assert len(read_demonstrations(path, world)) == len(Demonstrations.from_parquet(path)) == 12
+    assert pq.read_schema(path).names == SEEDED_SCHEMA.names
+
+
+def test_demonstrations_and_experts_must_agree(path):
+    stack = side_by_side([random_episodes(GRID, seed, 4, 9) for seed in (1, 2)])
+    for episodes, experts in [(stack, []), (stack[0], [1])]:
+        with pytest.raises(ValueError, match="one set of episodes"):
+            write_demonstrations(path, episodes, GRID, {}, experts)
 
 
 def test_the_file_is_as_documented(path):

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import scipy.stats
 
 from develop import effects
-from develop.choices import TINY
+from develop.choices import CHOICES, TINY
 from develop.grids import RandomGrid, worth_learning
 from develop.planes import PLANES
 from develop.run import run_world
@@ -77,20 +78,39 @@ def unit(*pairs):
 
 
 def test_effects_by_hand():
-    choice = Choice("b", "bound", {})
-    units = {("w1", "default"): unit((0.4, 1.0), (0.2, 1.0)), ("w1", "b"): unit((0.2, 1), (0.2, 0))}
-    units |= {("w2", "default"): unit((0.5, 1.0), (0.3, 1)), ("w2", "b"): unit((0.2, 1), (None, 1))}
-    found = effects.effect(choice, units, "default")
+    choice = Choice("b", "bound", {"adjustment": {"max_agent_cost": 6.0}})
+    units = {("w1", "icl"): unit((0.4, 1.0), (0.2, 1.0)), ("w1", "b"): unit((0.2, 1), (0.2, 0))}
+    units |= {("w2", "icl"): unit((0.5, 1.0), (0.3, 1)), ("w2", "b"): unit((0.2, 1), (None, 1))}
+    found = effects.effect(choice, units)
     assert found.cmse.size == pytest.approx(-0.2)  # of -0.1 and -0.3
     assert found.cmse.high == pytest.approx(-0.2 + 12.706 * 0.1, abs=1e-3)
     assert found.nad.size == pytest.approx(-0.25)
     assert effects.chosen([found]) == {"bound": "default"}
 
 
+def test_a_method_is_compared_with_icl_and_a_choice_with_its_method():
+    assert Choice("icl-plus", "method", {}, "icl-plus").against == "icl"
+    assert Choice("smooth", "smoothness", {"smoothness": 1.0}, "icl-plus").against == "icl-plus"
+    names = [choice.name for choice in CHOICES]
+    assert len(set(names)) == len(names) and {one.against for one in CHOICES} <= set(names)
+
+
+def test_a_share_holds_all_that_paired_differences_do_not_refute():
+    rng = np.random.default_rng(0)
+    old = rng.uniform(0.1, 0.3, 20)
+    new = old * 0.5 + rng.normal(scale=0.02, size=20)
+    found = effects.share(list(zip(old, new, strict=True)))
+    assert found.low < found.size < found.high and 0.4 < found.size < 0.6
+    for end in (found.low, found.high):
+        rest = new - end * old
+        low, high = scipy.stats.t.interval(0.95, 19, rest.mean(), rest.std(ddof=1) / np.sqrt(20))
+        assert min(abs(low), abs(high)) < 1e-9  # just not refuted
+
+
 def test_a_run_goes_on_where_it_stopped(tmp_path):
     choices = [
-        Choice("default", "default", {}),
-        Choice("mean", "hinge", {"adjustment": {"hinge": "mean"}}),
+        Choice("icl", "method", {}),
+        Choice("mean", "ICL: hinge", {"adjustment": {"hinge": "mean"}}),
     ]
     assert len(run_world("grid-01", choices, tmp_path, TINY)) == 2
     first = {path: path.read_bytes() for path in tmp_path.rglob("*.json")}

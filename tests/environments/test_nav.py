@@ -9,7 +9,7 @@ from icl_core.environments.gymnasium import WorldEnv, WorldVectorEnv
 from icl_core.environments.worlds.nav import DISC, DISC_RADIUS, GOAL, GOAL_RADIUS, STRIDE, WALL
 from icl_core.learning.engine.costs import constraint_values
 from icl_core.learning.engine.training import Job
-from icl_core.learning.experts import ExpertSettings, train_expert
+from icl_core.learning.experts import ExpertSettings, train_experts
 from icl_core.settings import build
 
 WORLD = make_world("nav")
@@ -75,7 +75,7 @@ def test_numbers_have_names_in_gymnasium():
 
 def test_an_expert_reaches_the_goal_and_keeps_out():
     settings = build(ExpertSettings, {"trajectories": 20, "constrained_rl": {"epochs": 150}})
-    kept: Trajectories = train_expert(WORLD, settings, Job()).trajectories
+    kept: Trajectories = train_experts(WORLD, settings, [1], Job()).trajectories[0]
     costs = constraint_values(WORLD, WORLD.true_constraint, kept[None])[0]
     assert accumulate(costs, kept.mask, WORLD.discount).mean() <= WORLD.threshold
     assert (kept.lengths < WORLD.horizon).mean() > 0.8 and kept.returns.mean() > 1.7

@@ -76,7 +76,7 @@ def take_steps(problem: Problem, settings: Settings) -> Steps:
     """What the scripts icl_*.py call, one job after the other."""
     rl, loop = settings.constrained_rl, settings.loop
     density = fit_density(problem, settings.density)
-    constraints = [initial_constraint(problem.world, problem.seeds, settings.constraint)]
+    constraints = [initial_constraint(problem, settings.constraint)]
     policies: list[PolicyState] = []
     logs: list[pa.Table] = []
     for iteration in range(1, loop.iterations + 1):

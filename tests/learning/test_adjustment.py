@@ -28,7 +28,7 @@ from icl_core.learning.methods.icl.soft_loss import (
 from icl_core.learning.methods.icl.state import LoopSettings, PolicyState
 from icl_core.randomness import generator, generators
 from tests.learning.icl_steps import TINY, steps_of, through_checkpoint
-from tests.learning.tiny import problem_of
+from tests.learning.tiny import problem_of, problem_with_experts
 from tests.worlds import NAMES, random_actions, small_world
 
 SEEDS = st.integers(0, 2**32 - 1)
@@ -314,7 +314,8 @@ def test_adjustment_leaves_its_inputs_as_they_are():
 def test_when_a_run_stops(nad, options, expected):
     blank = Networks.blank(1, (2, 8))
     policies = [PolicyState(blank, blank, np.array([one]), np.zeros(1)) for one in nad]
-    loop = replace(LoopSettings(tolerance=None, patience=None), **options)
+    loop = LoopSettings(tolerance=None, patience=None, unconstrained_first_policy=True)
+    loop = replace(loop, **options)
     stops = should_stop(problem_of("gridworld-a", [1]), policies, loop)
     np.testing.assert_array_equal(stops, [expected])
 
@@ -325,4 +326,17 @@ def test_a_run_may_stop_as_close_as_two_samples_of_the_expert_would_be():
     blank, loop = Networks.blank(2, (2, 8)), LoopSettings(patience=None)
     nads = [np.array([9.0, 9.0]), np.array([limit, np.nextafter(limit, 10.0)])]
     policies = [PolicyState(blank, blank, nad, np.zeros(len(nad))) for nad in nads]
+    np.testing.assert_array_equal(should_stop(problem, policies, loop), [True, False])
+
+
+def test_each_run_may_stop_as_close_as_two_samples_of_its_own_expert_would_be():
+    problem = problem_with_experts("gridworld-a", [1, 2])
+    limits = [
+        self_dissimilarity(problem.world, problem.shown(run), generator(0, "halves"))
+        for run in range(2)
+    ]
+    assert limits[0] != limits[1]
+    blank, loop = Networks.blank(2, (2, 8)), LoopSettings(patience=None)
+    nads = [np.array([9.0, 9.0]), np.array([limits[0], np.nextafter(limits[1], 10.0)])]
+    policies = [PolicyState(blank, blank, nad, np.zeros(2)) for nad in nads]
     np.testing.assert_array_equal(should_stop(problem, policies, loop), [True, False])

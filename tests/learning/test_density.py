@@ -54,8 +54,8 @@ def taken(world, demonstrations):
 def test_statistics_are_those_of_the_demonstrated_steps(fitted):
     world, demonstrations, density = fitted
     inputs = taken(world, demonstrations)
-    np.testing.assert_array_equal(density.low, inputs.min(axis=0))
-    np.testing.assert_array_equal(density.high, inputs.max(axis=0))
+    np.testing.assert_array_equal(density.low, [inputs.min(axis=0)] * 2)
+    np.testing.assert_array_equal(density.high, [inputs.max(axis=0)] * 2)
     for run in range(2):
         surprise = density.negative_log_likelihood(run, inputs).astype(np.float64)
         assert surprise.shape == (len(inputs),)
@@ -71,8 +71,9 @@ def test_the_density_integrates_to_one(fitted):
     edges = np.linspace(-5, 5, 201)
     middle, cell = (edges[1:] + edges[:-1]) / 2, (edges[1] - edges[0]) ** 2
     scaled = np.stack(np.meshgrid(middle, middle, indexing="ij"), axis=-1).reshape(-1, 2)
-    inputs = density.low + (scaled + 1) / 2 * (density.high - density.low)
     for run in range(2):
+        low, high = density.low[run], density.high[run]
+        inputs = low + (scaled + 1) / 2 * (high - low)
         total = np.exp(-density.negative_log_likelihood(run, inputs).astype(np.float64)).sum()
         assert total * cell == pytest.approx(1.0, abs=0.02)
 
@@ -113,7 +114,8 @@ def test_a_seed_fits_the_same_alone_and_in_a_stack_and_leaves_torch_alone(fitted
     for name, values in alone.tensors().items():
         name = name.replace("run0", "run1")
         whole = density.tensors()[name]
-        np.testing.assert_array_equal(whole[1:] if name in ("mean", "deviation") else whole, values)
+        of_all = name in ("low", "high", "mean", "deviation")
+        np.testing.assert_array_equal(whole[1:] if of_all else whole, values)
 
 
 def test_training_raises_the_likelihood_of_the_demonstrations():
@@ -162,7 +164,7 @@ def test_of_one_input_the_flow_is_the_normal_distribution():
 
     enough = DensitySettings(epochs=15, learning_rate=5e-3)
     density = fit(world, demonstrations, [1, 2], enough)
-    assert normal_surprise(density, z) == pytest.approx(expected, abs=1e-5)
+    assert normal_surprise(density, 0, z) == pytest.approx(expected, abs=1e-5)
     np.testing.assert_allclose(density.mean, expected, atol=0.02)
     hasty = fit(world, demonstrations, [1, 2], DensitySettings(epochs=1))
     assert (hasty.mean > expected + 0.5).any()

@@ -17,7 +17,7 @@ from icl_core.learning.engine.divergence import FAILED, AllFailedError, Part
 from icl_core.learning.engine.optimisers import Adam
 from icl_core.learning.engine.ppo import PPOSettings
 from icl_core.learning.engine.training import Job
-from icl_core.learning.experts import ExpertSettings, train_expert
+from icl_core.learning.experts import ExpertSettings, train_experts
 from icl_core.learning.true_fit import FitSettings, failed_fits, final_errors, fit_true_constraint
 from icl_core.randomness import generators
 from tests.learning.icl_steps import RL, TINY
@@ -182,10 +182,15 @@ def test_no_policy_however_wild_gives_a_world_nan():
 
 def test_an_expert_that_diverges_ends_its_job(spoil):
     spoil([4], 2, section="demonstrations")
-    settings = ExpertSettings(trajectories=2, seed=4, constrained_rl=replace(RL, epochs=3))
+    world = make_world("gridworld-a")
+    settings = ExpertSettings(trajectories=2, constrained_rl=replace(RL, epochs=3))
     setting = "demonstrations.constrained_rl.penalty.ppo.learning_rate"
     with pytest.raises(InputError, match=f"key {setting}: .*, seed 4 after epoch 2; no seed"):
-        train_expert(make_world("gridworld-a"), settings, Job())
+        train_experts(world, settings, [4], Job())
+    heard = Listening()
+    with pytest.raises(InputError, match="found that of seed 4 diverge after epoch 2; give a"):
+        train_experts(world, settings, [3, 4], Job(heard))
+    assert setting in heard.said[0]
 
 
 def test_a_fit_to_the_truth_that_diverges_has_no_error(spoil):

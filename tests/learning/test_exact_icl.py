@@ -1,5 +1,6 @@
 """Exact ICL against hand-made cases, duality, and the linear program of constrained RL."""
 
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -12,7 +13,12 @@ from icl_core.learning.engine.training import Job
 from icl_core.learning.exact_policies import Cells, cell_visits, sample_episodes
 from icl_core.learning.linear_program import evaluate_policy, solve_constrained_optimum
 from icl_core.learning.methods.exact_icl.adjustment import Soft, against_mixture, against_worst
-from icl_core.learning.methods.exact_icl.algorithm import Settings, alternate, learn
+from icl_core.learning.methods.exact_icl.algorithm import (
+    OursSettings,
+    Settings,
+    alternate,
+    learn,
+)
 from icl_core.learning.methods.exact_icl.tables import constraint_networks, policy_networks
 from icl_core.learning.methods.icl.soft_loss import AdjustmentSettings, SoftLoss
 from icl_core.learning.problem import Problem
@@ -132,7 +138,7 @@ def test_two_ways_by_hand():
     world = two_ways()
     problem = Problem(world, walk((0, 0), (1, 1), (0, 2), world=world), [1], 0.99)
     for seed in range(4):
-        end = alternate(problem, Settings(tolerance=1e-6), seed)
+        end = alternate(replace(problem, seeds=[seed]), Settings(tolerance=1e-6), 0)
         assert end.ended and len(end.visits) <= 4
         assert end.adjustments[-1].value == pytest.approx(0.99)
         assert end.policy.visits @ end.constraint <= 0.99 + 1e-9
@@ -150,7 +156,7 @@ def test_the_alternation_ends_as_theorem_1_says(name, slip):
     truth = world.true_on_grid
     problem = Problem(world, optimal_expert(world, truth), [1], world.threshold)
     expert = cell_visits(world, problem.demonstrations, 1.0).mean(axis=0)
-    end = alternate(problem, Settings(tolerance=0.05), 1)
+    end = alternate(problem, Settings(tolerance=0.05), 0)
     assert end.ended and end.gap <= 0.05
     values = [one.value for one in end.adjustments]
     assert all(b <= a + 1e-7 for a, b in pairwise(values))  # Pi grows
@@ -177,7 +183,7 @@ def strays():
 @pytest.mark.parametrize("seed", range(5))
 def test_what_has_been_found_contains_the_expert(seed):
     world, shown = strays()
-    end = alternate(Problem(world, shown, [1], 0.6), Settings(tolerance=1e-6), seed)
+    end = alternate(Problem(world, shown, [seed], 0.6), Settings(tolerance=1e-6), 0)
     assert end.ended and end.adjustments[-1].value == pytest.approx(0.6, abs=1e-5)
     # The mixture of the certificate does nothing that the expert does not.
     expert = cell_visits(world, shown, 1.0).mean(axis=0)
@@ -211,8 +217,8 @@ def test_the_last_policy_need_not_be_the_expert():
 def test_the_other_objectives_end_too():
     world = two_ways()
     problem = Problem(world, walk((0, 0), (1, 1), (0, 2), world=world), [1], 0.99)
-    for objective in ("paper", "ours"):
-        end = alternate(problem, Settings(objective=objective, iterations=30), 1)
+    for settings in (Settings(objective="paper", iterations=30), OursSettings(iterations=30)):
+        end = alternate(problem, settings, 0)
         assert end.ended and end.log[-1]["return"] == pytest.approx(1)
 
 

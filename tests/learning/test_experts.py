@@ -1,23 +1,32 @@
 """Experts: their demonstrations keep beta in the mean, and are the same every time."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from icl_core.demonstrations.trajectories import Trajectories
 from icl_core.environments import make_world
 from icl_core.learning import experts as module
+from icl_core.learning.constrained_rl.lagrangian import LagrangianSettings
 from icl_core.learning.constrained_rl.penalty import PenaltySettings
 from icl_core.learning.constrained_rl.procedure import ConstrainedRLSettings
 from icl_core.learning.engine.networks import Networks
+from icl_core.learning.engine.on_policy_settings import OnPolicySettings
 from icl_core.learning.engine.ppo import PPOSettings
 from icl_core.learning.engine.rollouts import roll_out
 from icl_core.learning.engine.training import TRAINING_SCHEMA, Job
-from icl_core.learning.experts import ExpertSettings, _feasible_rollouts, train_expert
+from icl_core.learning.experts import ExpertSettings, _feasible_rollouts, train_experts
 from icl_core.randomness import generator, generators
-from tests.learning.tiny import Heard
+from tests.learning.tiny import Heard, rows_by_seed
+from tests.worlds import short_world
 
 TINY = ConstrainedRLSettings(
-    epochs=3, penalty=PenaltySettings(episodes=4, ppo=PPOSettings(updates=2, batch=16))
+    epochs=3,
+    penalty=PenaltySettings(episodes=4, ppo=PPOSettings(updates=2, batch=16)),
+    lagrangian=LagrangianSettings(
+        on_policy=OnPolicySettings(steps=60, environments=3, passes=2, batch=30)
+    ),
 )
 
 
@@ -121,11 +130,8 @@ def test_real_rollouts_that_violate_are_brought_to_beta(name, monkeypatch):
 
 @pytest.mark.parametrize("name", ["gridworld-a", "cartpole-mid"])
 def test_an_expert_is_the_same_every_time_and_another_with_another_seed(name):
-    world = make_world(name)
-    once, again, other = (
-        train_expert(world, ExpertSettings(trajectories=6, seed=seed, constrained_rl=TINY), Job())
-        for seed in (4, 4, 5)
-    )
+    world, settings = make_world(name), ExpertSettings(trajectories=6, constrained_rl=TINY)
+    once, again, other = (train_experts(world, settings, [seed], Job()) for seed in (4, 4, 5))
     np.testing.assert_array_equal(once.policy.parameters, again.policy.parameters)
     for ours, theirs in zip(once.trajectories.parts(), again.trajectories.parts(), strict=True):
         np.testing.assert_array_equal(ours, theirs)
@@ -134,12 +140,30 @@ def test_an_expert_is_the_same_every_time_and_another_with_another_seed(name):
     assert once.log.schema == TRAINING_SCHEMA
     assert once.log["seed"].to_pylist() == [4, 4, 4]
     assert once.log["epoch"].to_pylist() == [1, 2, 3]
-    assert len(once.trajectories) == 6
+    assert once.trajectories.lengths.shape == (1, 6)
     assert once.policy.runs == 1
+
+
+@pytest.mark.parametrize("name", ["gridworld-b", "cartpole-mid", "halfcheetah"])
+@pytest.mark.parametrize("procedure", ["penalty", "lagrangian"])
+def test_an_expert_is_the_same_alone_and_in_a_stack(name, procedure):
+    world = short_world(name, 20)
+    settings = ExpertSettings(trajectories=5, constrained_rl=replace(TINY, procedure=procedure))
+    seeds = [4, 9, 1]
+    stack = train_experts(world, settings, seeds, Job())
+    assert stack.trajectories.lengths.shape == (3, 5)
+    logs = rows_by_seed(stack.log)
+    for run, seed in enumerate(seeds):
+        alone = train_experts(world, settings, [seed], Job())
+        np.testing.assert_array_equal(stack.policy.parameters[run], alone.policy.parameters[0])
+        np.testing.assert_array_equal(logs[seed], rows_by_seed(alone.log)[seed])
+        ours, theirs = stack.trajectories[run].trimmed(), alone.trajectories[0]
+        for mine, other in zip(ours.parts(), theirs.parts(), strict=True):
+            np.testing.assert_array_equal(mine, other)
 
 
 def test_progress_hears_of_the_training():
     heard = Heard()
     settings = ExpertSettings(trajectories=2, constrained_rl=TINY)
-    train_expert(make_world("gridworld-a"), settings, Job(heard))
+    train_experts(make_world("gridworld-a"), settings, [1], Job(heard))
     assert heard.epochs == [1, 2, 3]

@@ -130,7 +130,7 @@ def test_a_failed_density_fails_the_seed_in_the_first_iteration(monkeypatch):
 def test_who_stopped_well_is_not_lost_with_the_others(spoil):
     """The job ends with an error only where nobody has a result."""
     problem, rl, loop = problem_of("gridworld-a", list(SEEDS)), TINY.constrained_rl, TINY.loop
-    fresh = initial_constraint(problem.world, SEEDS, ConstraintSettings((16,)))
+    fresh = initial_constraint(replace(problem, seeds=SEEDS), ConstraintSettings((16,)))
     first = np.array([True, False, False])
     spoil((8, 5))
     policy = train_policy(problem, fresh.stop(first), 2, rl, loop, Job())
@@ -143,7 +143,7 @@ def test_who_stopped_well_is_not_lost_with_the_others(spoil):
 
 def test_failures_are_taken_over_with_the_policies_of_an_original(spoil):
     problem, rl, loop = problem_of("gridworld-a", list(SEEDS)), TINY.constrained_rl, TINY.loop
-    fresh = initial_constraint(problem.world, SEEDS, ConstraintSettings((16,)))
+    fresh = initial_constraint(replace(problem, seeds=SEEDS), ConstraintSettings((16,)))
     mine = train_policy(problem, fresh, 1, rl, loop, Job())
     spoil()
     original = train_policy(problem, fresh, 1, rl, loop, Job())
@@ -234,7 +234,7 @@ def test_where_every_seed_diverges_the_job_ends_in_one_sentence(folder, monkeypa
 
     monkeypatch.setattr(Adam, "step", absurd)
     rl = replace(RL, penalty=PenaltySettings(episodes=4, ppo=ppo))
-    demonstrations = ExpertSettings(trajectories=4, seed=4, constrained_rl=rl)
+    demonstrations = ExpertSettings(trajectories=4, constrained_rl=rl)
     names = ("training", "policy", "trajectories", "time")
     job = SimpleNamespace(
         input=Files(),
@@ -244,6 +244,7 @@ def test_where_every_seed_diverges_the_job_ends_in_one_sentence(folder, monkeypa
             settings={
                 "environment": "gridworld-a",
                 "world": {},
+                "seeds": [4],
                 "demonstrations": plain(demonstrations),
             },
             code="x",

@@ -101,7 +101,7 @@ def phase(settings, rate=5e-4):
     optimiser = Adam(network.parameters, rate)
     lengths = np.array([50, 70, 30])
     expert, agent = (side.astype(np.float32) for side in (expert, agent))
-    sides = Sides(expert, [agent], [lengths])
+    sides = Sides([expert], [agent], [lengths])
     (made,), (moved,) = backward(network, optimiser, sides, [generator(1, "b")], settings)
     return network, optimiser, (expert, agent), made, moved
 
@@ -118,7 +118,7 @@ def test_a_phase_makes_the_expert_feasible_and_the_agent_not():
 def test_a_run_of_a_stack_is_that_run_by_itself():
     """Runs of all sizes, more and fewer steps than the expert's; they stop at different times."""
     seeds, sizes, rng = [1, 2, 3, 4], [150, 40, 300, 129], generator(1, "data")
-    expert = rng.normal(size=(170, 2)).astype(np.float32) + 1
+    experts = [rng.normal(size=(n, 2)).astype(np.float32) + 1 for n in (170, 170, 90, 200)]
     agents = [rng.normal(size=(n, 2)).astype(np.float32) - k for k, n in enumerate(sizes)]
     lengths = [np.array([n - 30, 30]) for n in sizes]
     settings = replace(SETTINGS, passes=9, kl_old_new=3.0)
@@ -126,9 +126,9 @@ def test_a_run_of_a_stack_is_that_run_by_itself():
     def learn(chosen):
         networks = Networks.initialise(generators([seeds[k] for k in chosen], "z"), (2, 16, 16, 1))
         optimiser = Adam(networks.parameters, 5e-3)
-        own = ([part[k] for k in chosen] for part in (agents, lengths))
+        own = ([part[k] for k in chosen] for part in (experts, agents, lengths))
         rngs = generators([seeds[k] for k in chosen], "b")
-        made, moved = backward(networks, optimiser, Sides(expert, *own), rngs, settings)
+        made, moved = backward(networks, optimiser, Sides(*own), rngs, settings)
         return networks.parameters, optimiser.first, optimiser.second, optimiser.steps, made, moved
 
     *stacked, moved = learn(range(4))

@@ -34,7 +34,7 @@ def test_the_discriminator_reaches_the_bayes_optimal_value():
         if step == 1000:
             optimiser.learning_rate = 2e-4
         expert, agent = (cells[rng.choice(4, (2, 512), p=p)] for p in (p_expert, p_agent))
-        discriminate(networks, optimiser, expert, agent)
+        discriminate(networks, optimiser, expert, agent, [0, 1])
     found = sigmoid(networks(np.stack([cells, cells]))[..., 0])
     optimal = p_expert / (p_expert + p_agent)
     np.testing.assert_allclose(found, np.stack([optimal] * 2), atol=0.03)
@@ -54,7 +54,7 @@ def test_a_discriminator_step_is_that_of_torch():
     rng = np.random.default_rng(0)
     for _ in range(5):
         expert, agent = rng.normal(size=(2, 1, 20, 2)).astype(np.float32)
-        discriminate(networks, ours, expert, agent)
+        discriminate(networks, ours, expert, agent, [0])
         logits = [
             torch.relu(torch.tensor(side[0]) @ leaves[0] + leaves[1]) @ leaves[2] + leaves[3]
             for side in (expert, agent)
@@ -75,14 +75,35 @@ def test_a_pass_draws_pairs_from_all_demonstrations_unless_told_otherwise():
         seen = set()
         for k in range(20):
             rngs = generators([1, 2], "p", k)
-            batches = list(pairs(expert, agent, rngs, 25, first_only))
-            assert [e.shape for e, _ in batches] == [(2, 25, 1), (2, 25, 1), (2, 10, 1)]
-            theirs, ours = (np.concatenate(side, axis=1) for side in zip(*batches, strict=True))
+            runs, *sides = zip(*pairs([expert] * 2, agent, rngs, 25, first_only), strict=True)
+            assert runs == ([0, 1],) * 3
+            assert [e.shape for e in sides[0]] == [(2, 25, 1), (2, 25, 1), (2, 10, 1)]
+            theirs, ours = (np.concatenate(side, axis=1) for side in sides)
             for run in range(2):
                 assert len(np.unique(theirs[run])) == len(np.unique(ours[run])) == 60
             assert np.array_equal(theirs, ours) == first_only
             seen |= set(theirs.ravel())
         assert max(seen) == highest
+
+
+@pytest.mark.parametrize("first_only", [False, True])
+def test_runs_with_more_pairs_go_on_alone_with_the_batches_that_they_have_by_themselves(first_only):
+    sizes, rng = (60, 35, 90, 50), np.random.default_rng(0)
+    experts = [rng.normal(size=(n, 2)).astype(np.float32) for n in sizes]
+    agents = rng.normal(size=(4, 80, 2)).astype(np.float32)
+
+    def learn(chosen):
+        networks = Networks.initialise(generators(chosen, "n"), (2, 8, 1))
+        optimiser = Adam(networks.parameters, 1e-2)
+        expert, agent = ([side[k] for k in chosen] for side in (experts, agents))
+        for runs, *batch in pairs(expert, agent, generators(chosen, "p"), 25, first_only):
+            discriminate(networks, optimiser, *batch, runs)
+        return networks.parameters, optimiser.steps
+
+    whole, steps = learn([0, 1, 2, 3])
+    np.testing.assert_array_equal(steps, [3, 2, 4, 2])  # of 60, 35, 80 and 50 pairs
+    for k in range(4):
+        np.testing.assert_array_equal(learn([k])[0][0], whole[k])
 
 
 def test_a_warm_up_is_reward_alone():

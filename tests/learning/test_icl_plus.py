@@ -8,14 +8,21 @@ import torch
 
 from icl_core.errors import InputError
 from icl_core.learning.engine.networks import Networks
+from icl_core.learning.engine.optimisers import Adam
 from icl_core.learning.engine.training import Job
 from icl_core.learning.methods.icl import algorithm as icl
-from icl_core.learning.methods.icl.soft_loss import AdjustmentSettings, SoftLoss, normalised
+from icl_core.learning.methods.icl.soft_loss import (
+    AdjustmentSettings,
+    SoftLoss,
+    Visits,
+    descend,
+    normalised,
+)
 from icl_core.learning.methods.icl.state import ConstraintSettings
 from icl_core.learning.methods.icl_plus import adjustment, algorithm
 from icl_core.learning.methods.icl_plus.ensemble import Ensemble, averaged
 from icl_core.learning.methods.icl_plus.judging import BestStep, Judge, best_pairs, split
-from icl_core.learning.methods.icl_plus.objective import GuidedLoss, SparingLoss
+from icl_core.learning.methods.icl_plus.objective import Guidance, GuidedLoss, SparingLoss, guided
 from icl_core.randomness import generators
 from icl_core.settings import build
 from tests.learning.icl_steps import LAGRANGIAN, TINY
@@ -28,7 +35,14 @@ from tests.learning.tiny import (
 )
 
 SEEDS = (3, 8, 5)
-OFF = {"held_out": 0.0, "networks": 1, "allowance": 0.0, "smoothness": 0.0}
+OFF = {
+    "held_out": 0.0,
+    "networks": 1,
+    "allowance": 0.0,
+    "fading": False,
+    "smoothness": 0.0,
+    "sparseness": 0.0,
+}
 
 
 def settings_of(of=TINY, **options):
@@ -65,7 +79,9 @@ OPTIONS = [
     {"allowance": 0.4},
     {"held_out": 0.4, "allowance": "held-out"},
     {"smoothness": 1.0},
-    {"held_out": 0.4, "networks": 2, "allowance": 0.4, "smoothness": 1.0},
+    {"sparseness": 1.0},
+    {"fading": True},
+    {"held_out": 0.4, "networks": 2, "allowance": 0.4, "smoothness": 1.0, "sparseness": 1.0},
 ]
 
 
@@ -76,7 +92,16 @@ def test_each_part_keeps_runs_apart(options):
     assert whole.constraint.sizes == (2, *[16 * options.get("networks", 1)] * 2, 1)
 
 
-@pytest.mark.parametrize("options", [{"networks": 3}, {"allowance": 0.4}, {"smoothness": 9.0}])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"networks": 3},
+        {"allowance": 0.4},
+        {"fading": True},
+        {"smoothness": 9.0},
+        {"sparseness": 9.0},
+    ],
+)
 def test_each_part_has_a_say(options):
     rounds = replace(TINY, adjustment=replace(TINY.adjustment, steps=30))
     ours, plain = (learned([1], of=rounds, **some) for some in (options, {}))
@@ -118,31 +143,70 @@ def test_the_mean_network_gives_the_mean_of_the_outputs():
 
 
 def test_members_begin_apart_with_the_same_c():
-    world = problem_of("gridworld-a", [1]).world
-    start = Ensemble.initial(world, [1, 2], ConstraintSettings(initial=0.1), 3)
+    start = Ensemble.initial(problem_of("gridworld-a", [1, 2]), ConstraintSettings(initial=0.1), 3)
     networks = [member.networks for member in start.members]
     assert len({one.parameters.tobytes() for one in networks}) == 3
     for one in networks:
         np.testing.assert_allclose(one.layers[-1][1], networks[0].layers[-1][1])
 
 
-@pytest.mark.parametrize("seed", range(20))
-def test_losses_and_gradients_are_those_of_autograd(seed):
+@pytest.mark.parametrize("fading", [False, True])
+@pytest.mark.parametrize("seed", range(10))
+def test_losses_and_gradients_are_those_of_autograd(seed, fading):
     rng = np.random.default_rng(seed)
     agent, expert = (rng.poisson(0.4, size=(n, 15)).astype(float) for n in (6, 7))
-    weights, c, beta = normalised(rng.random(6)), rng.random(30), rng.uniform(0.5, 3.0)
-    spared, smooth = int(rng.integers(4)), rng.uniform(0.1, 5)
-    chosen = AdjustmentSettings(penalty=20.0)
-    inner = SparingLoss(agent, expert, weights, beta, chosen, spared)
-    loss = GuidedLoss.around(inner, smooth, lambda: None)
+    weights, c, beta = normalised(rng.random(6)), rng.random(42), rng.uniform(0.5, 3.0)
+    spared, (smooth, sparse) = int(rng.integers(4)), rng.uniform(0.1, 5, size=2)
+    chosen = AdjustmentSettings(penalty=20.0, max_agent_cost=3.0)
+    inner = SparingLoss(agent, expert, weights, beta, chosen, spared, fading)
+    loss = GuidedLoss.around(inner, Guidance(smooth, sparse))
     leaf = torch.tensor(c, requires_grad=True)
     costs = torch.sort(torch.tensor(expert) @ leaf[:15])[0][: 7 - spared]
     agents = torch.clamp(torch.tensor(agent) @ leaf[:15], max=3 * beta)
+    if fading:
+        agents = beta * torch.log(1 + agents / beta)
     value = 20.0 * torch.relu(costs - beta).sum() / 7 - (torch.tensor(weights) * agents).sum()
-    value = value + smooth * ((leaf[:15] - leaf[15:]) ** 2).mean()
+    value = value + smooth * ((leaf[:15] - leaf[15:30]) ** 2).mean() + sparse * leaf[30:].mean()
     value.backward()
     np.testing.assert_allclose(loss.gradient(c), leaf.grad.numpy(), rtol=1e-10, atol=1e-12)
     assert loss.log(c[None], np.array([20.0]))["loss"][0] == pytest.approx(value.item())
+
+
+def test_guided_inputs_are_moved_and_spread():
+    problem = problem_of("gridworld-a", [1])
+    visits = Visits(problem.world, problem.demonstrations)
+    rng, n = np.random.default_rng(0), len(visits.inputs)
+    more = guided(visits, Guidance(1.0, 1.0), 0.25, rng)
+    plain, moved, spread = np.split(more.inputs, 3)
+    low, high = plain.min(axis=0), plain.max(axis=0)
+    margin = 0.25 * (high - low)
+    assert (plain == visits.inputs).all() and len(spread) == n
+    assert (spread >= low - margin).all() and (spread <= high + margin).all()
+    assert ((spread < low) | (spread > high)).any()
+    assert 0.5 < ((moved - plain) / margin).std() < 1.5
+    assert len(guided(visits, Guidance(sparseness=1.0), 0.25, rng).inputs) == 2 * n
+    assert visits.inputs.shape == plain.shape  # its own are as they were
+
+
+def test_a_sparse_constraint_is_low_where_nobody_goes():
+    """Agents push c up along the diagonal; off it, nobody says anything but the sparse one."""
+    problem = problem_of("gridworld-a", [1])
+    visits = Visits(problem.world, problem.demonstrations[:1])
+    visits.inputs = np.tile(np.arange(7, dtype=np.float32)[:, None], 2)
+    agent, expert = np.ones((1, 7)), np.zeros((1, 7))
+    settings = AdjustmentSettings(steps=300, max_agent_cost=0.0)
+    corners = np.array([[[0.0, 6.0], [6.0, 0.0]]], np.float32)
+    found = []
+    for sparseness in (0.0, 20.0):
+        network = Networks.initialise(generators([1], "constraint"), (2, 16, 16, 1))
+        guidance = Guidance(sparseness=sparseness, smoothness=1e-9)
+        inner = SoftLoss(agent, expert, np.ones(1), 1.0, settings)
+        seen = guided(visits, guidance, 0.1, np.random.default_rng(0))
+        adam = Adam(network.parameters, 5e-3)
+        descend(network, adam, seen, GuidedLoss.around(inner, guidance))
+        found.append(network(corners)[0, :, 0])
+    plain, sparse = found
+    assert (plain > 1).all() and (sparse < plain - 1).all()
 
 
 def test_without_allowance_the_loss_is_icls():
@@ -188,7 +252,7 @@ def test_the_score_counts_who_keeps_and_who_breaks():
 
 
 def test_the_best_step_is_kept_and_of_equal_ones_the_latest():
-    state = Ensemble.initial(problem_of("gridworld-a", [1]).world, [1], ConstraintSettings(), 1)
+    state = Ensemble.initial(problem_of("gridworld-a", [1]), ConstraintSettings(), 1)
     own = replace(state.members[0], networks=constant(-50.0))
     best = BestStep(JUDGE, own, 2)
     for logit in (-50.0, 0.0, -0.1, 0.0, 50.0):  # looked at: the first, third and fifth
@@ -203,7 +267,7 @@ def test_the_best_step_is_kept_and_of_equal_ones_the_latest():
 
 
 def test_which_iteration_the_score_keeps():
-    state = Ensemble.initial(problem_of("gridworld-a", [1]).world, [1], ConstraintSettings(), 1)
+    state = Ensemble.initial(problem_of("gridworld-a", [1]), ConstraintSettings(), 1)
     states = [replace(state.members[0], networks=constant(x)) for x in (0.0, -50.0, 0.0, -0.1)]
     nad = np.array([[0.0], [1.0], [3.0], [2.0]])
     by_nad = np.array([2])

@@ -2,6 +2,7 @@
 
 import dataclasses
 import re
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -20,6 +21,7 @@ from tests.learning.tiny import (
     assert_same_runs,
     killed_job,
     problem_of,
+    problem_with_experts,
     rows_by_seed,
 )
 from tests.worlds import short_world
@@ -71,6 +73,7 @@ VARIANTS = [(method, variant) for method in METHODS for variant in range(len(tin
 ALL = [(method, variant, name) for method, variant in VARIANTS for name in WORLDS]
 CASES = [case for case in ALL if not refused(case[0], case[2])]
 REFUSED = [case for case in ALL if refused(case[0], case[2])]
+OWN = [case for case in CASES if case[2] in ("gridworld-a", "cartpole-mid", "halfcheetah")]
 TRAINED = [case[:2] for case in CASES if case[2] == "cartpole-mid"]  # what takes long is saved
 
 
@@ -116,6 +119,26 @@ def test_what_a_method_ends_with(method, variant, name):
 def test_a_seed_learns_the_same_alone_and_in_a_stack(method, variant, name):
     together, _ = learned(method, variant, name)
     assert_same_runs(together, learn(method, variant, name, [8]), [1])
+
+
+@pytest.mark.parametrize(("method", "variant", "name"), OWN)
+def test_a_seed_with_an_expert_of_its_own_learns_the_same_alone_and_in_a_stack(
+    method, variant, name
+):
+    """The experts differ in the steps that they take: nobody else's number of them counts."""
+
+    def end(seeds):
+        problem = problem_with_experts(name, list(seeds), horizon=12)
+        assert not problem.shared
+        return module(method).learn(problem, tiny(method)[variant], Job())
+
+    together = end(SEEDS)
+    for run, seed in enumerate(SEEDS):
+        assert_same_runs(together, end([seed]), [run])
+    # Each has learned from its own expert, and not from what the others were shown.
+    shown = problem_with_experts(name, list(SEEDS), horizon=12).shown(1)
+    alike = replace(problem_of(name, [SEEDS[1]], horizon=12), demonstrations=shown)
+    assert_same_runs(together, module(method).learn(alike, tiny(method)[variant], Job()), [1])
 
 
 @pytest.mark.parametrize(("method", "variant"), VARIANTS)

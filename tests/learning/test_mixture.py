@@ -58,7 +58,7 @@ def adjusted(problem, settings, monkeypatch):
             agents.append(episodes)
         return exact(world, episodes, *demonstrations)
 
-    state = initial_constraint(problem.world, SEEDS, ConstraintSettings(hidden=(8,)))
+    state = initial_constraint(replace(problem, seeds=SEEDS), ConstraintSettings(hidden=(8,)))
     known = state.with_room((ITERATIONS - 1) * settings.policies_per_iteration)
     known.weights[:] = np.linspace(0.0, 1.0, known.weights.shape[1])  # the first is never drawn
     with monkeypatch.context() as patch:

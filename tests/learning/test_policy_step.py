@@ -18,9 +18,11 @@ from tests.learning.tiny import problem_of
 def test_a_nominal_start_ignores_the_constraint():
     problem, loop = problem_of("gridworld-a", [1]), TINY.loop
     states = [
-        initial_constraint(problem.world, [seed], ConstraintSettings((16,))) for seed in (1, 7)
+        initial_constraint(replace(problem, seeds=[seed]), ConstraintSettings((16,)))
+        for seed in (1, 7)
     ]
-    for chosen, same in [(loop, True), (replace(loop, unconstrained_first_policy=False), False)]:
+    for same in (True, False):
+        chosen = replace(loop, unconstrained_first_policy=same)
         rl = replace(RL, epochs=3)
         first = [train_policy(problem, state, 1, rl, chosen, Job()) for state in states]
         values = [policy.log["constraint_value"].to_numpy() for policy in first]
@@ -34,7 +36,9 @@ def test_dissimilarity_is_zero_to_oneself_and_large_to_a_policy_elsewhere():
     problem = problem_of("cartpole-mr", [1, 2])
     policies = Networks.initialise(generators([1, 2], "p"), (4, 16, 2))
     episodes = roll_out(problem.world, policies, generators([1, 1], "same"), 30)
-    rngs = generators([1, 1], "same")
-    distances = dissimilarities(replace(problem, demonstrations=episodes[0]), policies, rngs, 30)
+    distances = dissimilarities(replace(problem, demonstrations=episodes[0]), [0, 1], episodes)
     assert distances[0] == pytest.approx(0, abs=1e-12)
     assert distances[1] > 0
+    own = replace(problem, demonstrations=episodes)  # each run's expert is itself
+    assert dissimilarities(own, [0, 1], episodes) == pytest.approx([0, 0], abs=1e-12)
+    assert dissimilarities(own, [1], episodes[:1]) == pytest.approx(distances[1:])

@@ -8,7 +8,7 @@ import pytest
 from icl_core.learning.methods.icl.selection import choose
 from icl_core.learning.methods.icl.state import LoopSettings
 
-LOOP = LoopSettings(tolerance=None, patience=None)
+LOOP = LoopSettings(tolerance=None, patience=None, keep="closest", unconstrained_first_policy=True)
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
-from icl_core.demonstrations.trajectories import Trajectories
+from icl_core.demonstrations.trajectories import Trajectories, side_by_side
 from icl_core.environments.world import World
 from icl_core.learning.engine.rollouts import roll_out
 from icl_core.learning.engine.training import Job, Store
@@ -15,16 +15,27 @@ from icl_core.randomness import generators
 from tests.worlds import short_world, some_policies
 
 
-def demonstrations_of(world: World, episodes: int = 5) -> Trajectories:
+def demonstrations_of(world: World, episodes: int = 5, expert: int = 99) -> Trajectories:
     """Episodes of some fixed policy: what they are does not matter here."""
-    policy = some_policies(world, generators([99], "d"))
-    return roll_out(world, policy, generators([99], "r"), episodes)[0]
+    policy = some_policies(world, generators([expert], "d"))
+    return roll_out(world, policy, generators([expert], "r"), episodes)[0]
 
 
 def problem_of(name: str, seeds, horizon: int = 50) -> Problem:
     """A problem in a world with short episodes."""
     world = short_world(name, horizon)
     return Problem(world, demonstrations_of(world), seeds, world.threshold)
+
+
+def problem_with_experts(name: str, seeds, horizon: int = 50) -> Problem:
+    """The same with an expert for each seed; some are done sooner than others."""
+    world = short_world(name, horizon)
+    sets = []
+    for seed in seeds:
+        whole = demonstrations_of(world, expert=seed)
+        lengths = np.minimum(whole.lengths, horizon - seed % 4)
+        sets.append(Trajectories(*whole.parts()[:3], lengths).trimmed())
+    return Problem(world, side_by_side(sets), seeds, world.threshold)
 
 
 BAD, PLACE, KEPT = 8, 1, [0, 2]  # of the seeds 3, 8, 5: one that diverges, where the others are

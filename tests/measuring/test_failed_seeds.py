@@ -34,7 +34,7 @@ def learned(runs, **more):
 
 
 def test_metrics_of_a_stack_with_a_failed_seed():
-    expert = np.ones(WORLD.grid.shape)
+    expert = np.ones((2, *WORLD.grid.shape))
     run = Run("gridworld-a", "icl", WORLD, [1, 3], {2: 4, 5: 6})
     table = run_metrics(run, expert, learned(2))
     rows = [(r["seed"], r["metric"], r["value"], r["reported"]) for r in table.to_pylist()]
@@ -55,13 +55,14 @@ def test_a_constraint_that_is_no_number_is_refused(where, value):
     (found.constraint if where == "at the end" else found.constraints[1])[1, 0, 0] = value
     run = Run("gridworld-a", "icl", WORLD, [1, 3])
     with pytest.raises(InputError, match=f"icl on gridworld-a, seed 3: expected finite.*{where};"):
-        run_metrics(run, np.ones(WORLD.grid.shape), found)
+        run_metrics(run, np.ones((2, *WORLD.grid.shape)), found)
 
 
 def test_demonstrations_that_are_nowhere_on_the_grid_are_refused():
-    run = Run("gridworld-a", "icl", WORLD, [1])
-    with pytest.raises(InputError, match="demonstrations of gridworld-a: expected visits"):
-        run_metrics(run, np.zeros(WORLD.grid.shape), learned(1))
+    run = Run("gridworld-a", "icl", WORLD, [1, 7])
+    experts = np.stack([np.ones(WORLD.grid.shape), np.zeros(WORLD.grid.shape)])
+    with pytest.raises(InputError, match="of gridworld-a, as seed 7 was shown them: expected vis"):
+        run_metrics(run, experts, learned(2))
 
 
 def test_constraints_of_failed_seeds_are_not_loaded(tmp_path):

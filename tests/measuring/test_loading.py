@@ -43,7 +43,22 @@ def test_visits_survive_the_files(name, tmp_path):
     stored = rollout_visits([tmp_path / "a.parquet", tmp_path / "b.parquet"], world)
     np.testing.assert_array_equal(stored, visits(world, stack))
     write_demonstrations(tmp_path / "d.parquet", stack[1], world, {})
-    np.testing.assert_array_equal(expert_visits(tmp_path / "d.parquet", world), stored[1])
+    shared = expert_visits([tmp_path / "d.parquet"], world)
+    np.testing.assert_array_equal(shared.experts, stored[1:2])
+    np.testing.assert_array_equal(shared.to([4, 9]), stored[[1, 1]])
+
+
+@pytest.mark.parametrize("name", ["gridworld-b", "cartpole-mid"])
+def test_each_run_is_shown_the_visits_of_its_own_expert(name, tmp_path):
+    world = make_world(name)
+    stack = episodes(world, np.random.default_rng(0), (3, 8))
+    write_demonstrations(tmp_path / "a.parquet", stack[:2], world, {}, [4, 5])
+    write_demonstrations(tmp_path / "b.parquet", stack[2:], world, {}, [6])
+    found = expert_visits([tmp_path / "a.parquet", tmp_path / "b.parquet"], world)
+    counted = visits(world, stack)
+    np.testing.assert_array_equal(found.experts, counted)
+    np.testing.assert_array_equal(found.to([6, 4]), counted[[2, 0]])
+    assert found.to([]).shape == (0, *world.grid.shape)
 
 
 @pytest.mark.parametrize("prefix", ["", "constraint."])

@@ -83,16 +83,16 @@ def test_an_undefined_value_is_not_dropped():
 def test_metrics_of_a_run():
     world, rng = make_world("gridworld-a"), np.random.default_rng(0)
     values = rng.uniform(size=(2, *world.grid.shape))
-    expert = rng.integers(1, 9, size=world.grid.shape)
+    experts = rng.integers(1, 9, size=(2, *world.grid.shape))
     agents = rng.integers(1, 9, size=(2, *world.grid.shape))
     learned = Learned(values, agents, {0: values, 1: 1 - values}, {1: np.array([0.5, 0.6])})
-    table = run_metrics(Run("gridworld-a", "icl", world, [3, 4]), expert, learned)
+    table = run_metrics(Run("gridworld-a", "icl", world, [3, 4]), experts, learned)
     assert table.schema == METRICS_SCHEMA and len(table) == 4 + 4 + 2
     cell = summary(table, "cmse")["gridworld-a", "icl"]
     assert cell.mean == pytest.approx(np.mean(constraint_error(world, values)))
     assert cell.seeds == (3, 4)
     nad = summary(table, "nad")["gridworld-a", "icl"]
-    expected = [accrual_dissimilarity(world.grid, expert, agent) for agent in agents]
+    expected = [accrual_dissimilarity(world.grid, experts[k], agents[k]) for k in range(2)]
     assert nad.mean == pytest.approx(np.mean(expected))
     keys = [(row["seed"], row["metric"], row["iteration"]) for row in table.to_pylist()]
     assert len(set(keys)) == len(keys)
@@ -108,7 +108,7 @@ def test_metrics_of_a_run():
 def test_a_method_without_iterations_has_its_reported_values_alone():
     world, rng = make_world("gridworld-a"), np.random.default_rng(0)
     learned = Learned(np.zeros((1, *world.grid.shape)), rng.integers(1, 9, (1, *world.grid.shape)))
-    table = run_metrics(Run("ga", "icrl", world, [7]), learned.visits[0], learned)
+    table = run_metrics(Run("ga", "icrl", world, [7]), learned.visits, learned)
     rows = [(row["metric"], row["iteration"], row["reported"]) for row in table.to_pylist()]
     assert rows == [("cmse", 0, True), ("nad", 0, True)]
     assert table["value"].to_pylist() == pytest.approx([ALL_ZERO["gridworld-a"], 0], abs=5e-4)
@@ -118,7 +118,7 @@ def test_there_is_no_cmse_where_nobody_knows_the_truth():
     world = make_world("gridworld-a")
     world.true_constraint = world.true_on_grid = None
     counts = np.ones((1, *world.grid.shape))
-    table = run_metrics(Run("ga", "icl", world, [1]), counts[0], Learned(counts, counts))
+    table = run_metrics(Run("ga", "icl", world, [1]), counts, Learned(counts, counts))
     assert table["metric"].to_pylist() == ["nad"]
     with pytest.raises(ValueError, match="nobody knows the true constraint of gridworld-a"):
         constraint_error(world, counts)

@@ -11,12 +11,14 @@ from icl_core.demonstrations.recordings.highd.replay import replay
 from icl_core.environments.traffic import Headway
 from icl_core.environments.world import Axis, EvaluationGrid
 from icl_core.environments.worlds.highd import GAP
-from icl_core.layout import path
+from icl_core.layout import ALL, path
 from icl_core.learning.engine.networks import Networks
 from icl_core.measuring.results import Results
 from icl_core.measuring.rollouts import rollouts_table
 from icl_core.measuring.statistics import boundary_gap
 from icl_core.showing.figures import driving, driving_environments
+from icl_core.showing.loading import Accruals
+from icl_core.showing.paper import METHODS
 from icl_core.showing.save import save_figure
 from icl_core.showing.style import publication_style
 from icl_core.showing.tables.headway import GAP_COLUMNS, build_gaps, headway_table
@@ -51,9 +53,9 @@ def results(world, tmp_path_factory):
     """All that the figures read, in the layout of results/."""
     root = tmp_path_factory.mktemp("results")
     demonstrations = replay(world, 1, np.random.default_rng(0))
-    file = root / path("demonstrations", experiment="highd")
+    file = root / path("demonstrations", experiment="highd", group=ALL)
     write_demonstrations(file, demonstrations, world, {})
-    for method in TITLES:
+    for method in METHODS:
         run = {"experiment": "highd", "method": method, "group": "1-2"}
         rngs = [np.random.default_rng(seed) for seed in (1, 2)]
         networks = Networks.initialise(rngs, (2, 64, 64, 1))
@@ -117,11 +119,14 @@ def test_the_share_that_is_forbidden_and_accruals(world):
     assert any("forbids 25.0 % of the expert's steps" in text for text in texts(figure))
     elsewhere = np.zeros((2, *world.grid.shape))
     elsewhere[0, 30, 4] = elsewhere[1, 1, 1] = 7
-    figure = driving.draw_accruals(world, visits, {"icl": elsewhere}, ICL)
+    shown = {"icl": np.stack([visits, visits])}
+    found = Accruals(visits[None], {"icl": elsewhere}, shown)
+    figure = driving.draw_accruals(world, found, ICL)
     assert any("50.0 ± 50.0 % in expert's cells" in text for text in texts(figure))
     assert set(np.unique(figure.axes[0].images[0].get_array())) == {0, 1}  # binary
     assert set(np.unique(figure.axes[1].images[0].get_array())) == {0, 0.5}
-    figure = driving.draw_accruals(EXID, np.ones(EXID.grid.shape), {}, {})
+    alone = Accruals(np.ones((1, *EXID.grid.shape)), {}, {})
+    figure = driving.draw_accruals(EXID, alone, {})
     assert figure.axes[0].images[0].get_array().sum() == pytest.approx(100)
 
 

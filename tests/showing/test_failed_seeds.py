@@ -20,7 +20,15 @@ from icl_core.showing.tables.headway import build_gaps
 from icl_core.showing.tables.ours import build_intervals
 from icl_core.showing.tables.results import COLUMNS, build
 from tests.fake_results import EXPERIMENTS as SETTINGS
-from tests.fake_results import TITLES, fail, metrics, results_in, steps, world_of, write_run
+from tests.fake_results import (
+    TITLES,
+    fail,
+    metrics,
+    results_in,
+    world_of,
+    write_demonstrations,
+    write_run,
+)
 from tests.showing.conftest import drawn_anew, texts
 from tests.showing.page.made_up import make_results, provenance
 from tests.showing.test_tables import lines, read
@@ -109,9 +117,7 @@ def results(tmp_path_factory):
     for name in names:
         write_run(root, name, "icl", (1, 2, 3))
         fail(root, name, "icl", "1-3", 2)
-    write_table(
-        root / path("demonstrations", experiment="gridworld-a"), steps("gridworld-a", (0,), 25), {}
-    )
+    write_demonstrations(root, "gridworld-a")
     return results_in(root, ("icl",))
 
 
@@ -146,8 +152,7 @@ def test_the_direction_is_that_of_the_first_seed_that_has_not_failed(results, tm
     assert footer_of(drawn_anew("figure-01-direction", results)).endswith("seed 1")
     write_run(tmp_path, "gridworld-a", "icl", (1, 2, 3))
     fail(tmp_path, "gridworld-a", "icl", "1-3", 1)
-    file = tmp_path / path("demonstrations", experiment="gridworld-a")
-    write_table(file, steps("gridworld-a", (0,), 25), {})
+    write_demonstrations(tmp_path, "gridworld-a")
     figure = drawn_anew("figure-01-direction", results_in(tmp_path, ("icl",)))
     assert footer_of(figure).endswith("seed 2")
 

@@ -19,7 +19,8 @@ from icl_core.showing.figures import (
     positions,
 )
 from icl_core.showing.figures.ablations import errors_by_iteration
-from icl_core.showing.figures.training import reward_figure, running_mean
+from icl_core.showing.figures.experts import reward_figure, running_mean
+from icl_core.showing.loading import Accruals
 from icl_core.showing.save import numbered_ids, save_figure, show
 from tests.fake_results import TITLES, fitted
 from tests.showing.conftest import ITEMS, drawn_anew, only, texts, titles
@@ -93,9 +94,11 @@ def test_panels_follow_the_methods_among_the_inputs(number, experiment, results,
 def test_pictures_say_their_scale_and_seeds(drawn):
     for name in FIGURES:
         if ITEMS[name].category != "Environments":  # those show no result
-            seeds = "1 seed" if "expert" in name else "3 seeds"
+            seeds = "3 experts" if "expert" in name else "3 seeds"
             seeds = "seed 1" if "direction" in name else seeds
-            assert any(f"scale: quick, {seeds}" in text for text in texts(drawn(name)))
+            of_learners = {need.kind for need in ITEMS[name].needs} != {"demonstrations"}
+            said = f"scale: quick, {seeds}" if of_learners else "scale: quick"
+            assert any(said in text for text in texts(drawn(name)))
 
 
 def test_footer_names_the_seeds_of_each_method_where_they_differ(results):
@@ -104,7 +107,7 @@ def test_footer_names_the_seeds_of_each_method_where_they_differ(results):
 
 
 def test_given_demonstrations_leave_their_panel_out_with_a_note(results):
-    kept = tuple(p for p in results.paths if "gridworld-b/training" not in p)
+    kept = tuple(p for p in results.paths if not re.search("gridworld-b/.*/training", p))
     figure = reward_figure(replace(results, paths=kept), ("gridworld-a", "gridworld-b"))
     assert len(figure.axes) == 2 and figure.axes[0].lines and not figure.axes[1].lines
     assert any("no training" in text for text in texts(figure))
@@ -123,13 +126,17 @@ def test_the_drawn_map_holds_the_mean_and_the_subtitle_the_error():
 
 def test_accrual_maps_share_their_colour_scale_and_sum_to_100():
     world = make_world("gridworld-b")
-    expert = np.eye(7, dtype=int)
+    experts = np.stack([np.eye(7), np.eye(7)])
     runs = np.stack([np.eye(7), np.roll(np.eye(7), 1, axis=1)])
-    figure = gridworlds.draw_accruals(world, expert, {"icl": runs}, ICL)
+    found = Accruals(experts, {"icl": runs}, {"icl": experts})
+    figure = gridworlds.draw_accruals(world, found, ICL)
     images = [ax.images[0] for ax in figure.axes[:2]]
     assert images[0].get_clim() == images[1].get_clim() == (0.0, pytest.approx(100 / 7))
     assert images[1].get_array().sum() == pytest.approx(100)
     assert any(text.startswith("NAD") for text in texts(figure))
+    # Each run is as far from its own expert: from themselves by nothing.
+    same = found._replace(shown={"icl": runs})
+    assert "NAD 0.000 ± 0.000" in texts(gridworlds.draw_accruals(world, same, ICL))
 
 
 def test_true_step_stands_at_the_constraints_edge():
@@ -144,7 +151,8 @@ def test_an_action_never_taken_has_no_line_and_no_number():
     world = make_world("cartpole-mr")
     visited = np.ones((2, 49, 2))
     visited[:, :, 1] = 0
-    figure = positions.draw_accruals(world, np.ones((49, 2)), {"icl": visited}, ICL)
+    found = Accruals(np.ones((1, 49, 2)), {"icl": visited}, {"icl": np.ones((2, 49, 2))})
+    figure = positions.draw_accruals(world, found, ICL)
     labels = [line.get_label() for line in figure.axes[1].lines]
     assert "a = 0 (left)" in labels and "a = 1 (right)" not in labels
     assert "NAD undefined" in texts(figure)
@@ -175,8 +183,8 @@ def test_loaders_give_what_was_stored(results):
     node = world.grid.nodes[17].astype(np.float32)
     logits = networks(np.broadcast_to(node, (2, 1, 2)))[:, 0, 0]
     np.testing.assert_allclose(values.reshape(2, -1)[:, 17], 1 / (1 + np.exp(-logits)), atol=1e-6)
-    demonstrations = results.one("demonstrations", experiment="cartpole-mid")
-    assert expert_visits(demonstrations, world).shape == (49, 2)
+    shown = [one.path for one in results.find("demonstrations", experiment="cartpole-mid")]
+    assert expert_visits(shown, world).experts.shape == (3, 49, 2)
     rollouts = results.by_method("rollouts", "cartpole-mid")["icl"]
     assert rollout_visits(rollouts, world).shape == (3, 49, 2)
 

@@ -32,7 +32,7 @@ def test_every_table_and_figure_of_the_paper_is_made():
 def test_items_come_in_the_papers_order():
     found = [item.id for item in read_items()]
     assert len(set(found)) == len(found)
-    assert found[:6] == [f"table-{n}" for n in ("01", "01b", "02", "02b", "02c", "03")]
+    assert found[:6] == [f"table-{n}" for n in ("01", "01b", "01c", "01d", "02", "02b")]
     assert found == sorted(found, key=lambda name: (not name.startswith("table"), name))
 
 

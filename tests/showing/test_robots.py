@@ -9,6 +9,7 @@ from icl_core.environments.worlds.halfcheetah import HalfCheetahConstrained
 from icl_core.learning.engine.training import TRAINING_COLUMNS, TRAINING_SCHEMA, log_table
 from icl_core.measuring.results import Results
 from icl_core.showing.figures import positions, training
+from icl_core.showing.loading import Accruals
 from tests.fake_results import TITLES
 from tests.showing.conftest import texts, titles
 
@@ -48,7 +49,8 @@ def test_accruals_over_the_position_add_up_to_all_visits():
     expert = np.zeros(101, int)
     expert[50:60] = 7
     runs = np.stack([np.roll(expert, 2), 3 * np.roll(expert, -4)])
-    figure = positions.draw_accruals(CHEETAH, expert, {"icl": runs}, WRITTEN)
+    found = Accruals(expert[None], {"icl": runs}, {"icl": np.stack([expert, expert])})
+    figure = positions.draw_accruals(CHEETAH, found, WRITTEN)
     of_expert, of_icl = (curves(ax)[0] for ax in figure.axes)
     assert of_expert.get_ydata().sum() == pytest.approx(100)
     assert of_expert.get_xdata()[of_expert.get_ydata() > 0].min() == pytest.approx(0)

@@ -1,6 +1,7 @@
 """Tables of settings, times and architectures show what was really run."""
 
 import csv
+import re
 
 import pytest
 
@@ -8,15 +9,21 @@ from icl_core.layout import path
 from icl_core.measuring.results import Results
 from icl_core.showing.paper import COMMON
 from icl_core.showing.save import show
+from icl_core.showing.settings_table import flattened
 from icl_core.showing.tables import settings as settings_tables
-from icl_core.showing.tables import times_and_bounds
+from icl_core.showing.tables import settings_icl_plus, times_and_bounds
 from tests.fake_results import CONFIG, EXPERIMENTS, TITLES, settings_of, world_of
 from tests.showing.conftest import ITEMS
 from tests.worlds import SYNTHETIC
 from workflow.lib.configuration import resolve
 
 TABLES = [name for name, item in ITEMS.items() if item.kind == "table"]
-OF_METHODS = ("gail_constraint_table", "icrl_table", "icl_table", "icl_lagrange_table")
+OF_METHODS = (
+    "gail_constraint_table",
+    "icrl_table",
+    "icl_table",
+    "icl_lagrange_table",
+)
 
 
 def made(name, results, folder):
@@ -43,7 +50,7 @@ def test_settings_are_those_of_the_run_with_the_papers_beside(results, tmp_path)
     beta = found["world.threshold", "cartpole-mid"]
     assert (beta["ours"], beta["paper"], beta["same"]) == ("30", "30", "yes")
     bound = found["learning.icl.adjustment.max_agent_cost", "gridworld-a"]
-    assert (bound["ours"], bound["paper"]) == ("3", "")
+    assert (bound["ours"], bound["paper"]) == ("0", "")
     assert "**120** (paper: 300)" in text
     assert text.index("soft loss weight") < text.index("not in the paper") < text.index("max_agent")
 
@@ -55,12 +62,18 @@ def test_no_setting_is_left_out(results, name):
         getattr(settings_tables, function)(results, [name])
         for function in ("common_table", *OF_METHODS)
     ]
+    tables.append(settings_icl_plus.draw(results, [name]))
     shown = {row[1] for table in tables for row in table.rows}
     shown |= {path for line in COMMON for path in line.paths}  # methods may share a line
-    settings = settings_tables.flattened(settings_of(EXPERIMENTS[name]))
+    settings = flattened(settings_of(EXPERIMENTS[name]))
     apart = {"methods", "learning.threshold"}  # the columns; shown as the world's threshold
-    twins = {path: path.replace("demonstrations.", "learning.icl.") for path in settings}
-    as_learners = {p for p, twin in twins.items() if p != twin and twin in settings}
+    kinds = r"^(demonstrations|learning\.icl-plus)\."
+    twins = {path: re.sub(kinds, "learning.icl.", path) for path in settings}
+    as_learners = {
+        path
+        for path, twin in twins.items()
+        if path != twin and twin in settings and settings[twin] == settings[path]
+    }
     assert set(settings) - shown <= apart | as_learners
     assert "demonstrations.constrained_rl.epochs" in shown  # which differs
     assert ITEMS["table-07-settings-common"].shows_settings
@@ -119,7 +132,7 @@ def test_a_paper_scale_run_differs_from_the_paper_only_where_decisions_say():
 def test_times_are_sums_over_jobs_per_seed(results, tmp_path):
     rows, text = made("table-12-training-times", results, tmp_path)
     found = {(row["experiment"], row["method"]): row for row in rows}
-    assert len(found) == 8 * 3  # environments and methods
+    assert len(found) == 8 * 4  # environments and methods
     icl = found["gridworld-a", "icl"]
     # density, initial constraint, selection; two for each of three iterations; two groups
     jobs = 2 * (3 + 2 * 3)

@@ -9,13 +9,15 @@ from gymnasium import spaces
 from icl_core.demonstrations.dataset import Demonstrations
 
 HORIZON = 20
+ICL = {
+    "density": {"epochs": 1},
+    "constrained_rl": {"epochs": 2, "penalty": {"episodes": 4, "ppo": {"updates": 2}}},
+    "adjustment": {"rounds": 2, "steps": 2, "episodes": 4},
+    "loop": {"iterations": 2, "selection_episodes": 5, "tolerance": None, "patience": None},
+}
 TINY = {
-    "icl": {
-        "density": {"epochs": 1},
-        "constrained_rl": {"epochs": 2, "penalty": {"episodes": 4, "ppo": {"updates": 2}}},
-        "adjustment": {"rounds": 2, "steps": 2, "episodes": 4},
-        "loop": {"iterations": 2, "selection_episodes": 5, "tolerance": None, "patience": None},
-    },
+    "icl": ICL,
+    "icl-plus": ICL,
     "gail-constraint": {
         "total_steps": 160,
         "warm_up": 1,

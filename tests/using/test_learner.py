@@ -18,13 +18,13 @@ from icl_core.learning.engine.training import Job
 from icl_core.learning.methods.icl import algorithm
 from icl_core.learning.problem import Problem
 from icl_core.settings import build
-from icl_core.using.baselines import ICRL, GAILConstraint
+from icl_core.using.baselines import ICRL, GAILConstraint, ICLPlus
 from icl_core.using.learner import ICL, make_learner
 from tests.learning.test_forward import SeededCartPole
 from tests.learning.tiny import demonstrations_of
 from tests.using.robots import HORIZON, TINY, Choosing, Robot, demonstrations
 
-KINDS = {"icl": ICL, "gail-constraint": GAILConstraint, "icrl": ICRL}
+KINDS = {"icl": ICL, "icl-plus": ICLPlus, "gail-constraint": GAILConstraint, "icrl": ICRL}
 
 
 def learner(method="icl", env=Robot, choosing=False, **options):

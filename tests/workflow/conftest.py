@@ -27,10 +27,10 @@ def cut_down(config: dict) -> dict:
     one of the recorded ones and one robot.
     """
     methods = {
-        "gridworld-a": ["icl", "gail-constraint", "icrl"],
+        "gridworld-a": ["icl", "icl-plus", "gail-constraint", "icrl"],
         "highd": ["icl", "gail-constraint"],
         "exid": ["icl", "icrl"],
-        "halfcheetah": ["icl", "icrl"],
+        "halfcheetah": ["icl", "icl-plus", "icrl"],
     }
     for name, experiment in config["experiments"].items():
         experiment["methods"] = methods.get(name, ["icl"])

@@ -209,8 +209,8 @@ CASES = {
         "bears, found ant; rename the experiment",
     ),
     "another world's name with a variant's": (
-        {"experiments": {"gridworld-b-slip-10": GRIDWORLD}},
-        "key experiments.gridworld-b-slip-10.environment: expected gridworld-b",
+        {"experiments": {"gridworld-b-lagrangian": GRIDWORLD}},
+        "key experiments.gridworld-b-lagrangian.environment: expected gridworld-b",
     ),
     "a number": ({"experiments": {5: GRIDWORLD}}, "expected a text as a name, found 5; write it"),
     "a line break": ({"experiments": {"x\n": GRIDWORLD}}, r"found 'x\n'"),
@@ -222,7 +222,7 @@ CASES = {
         "key true_fits.architectures: expected a mapping of names (at most 60 small letters, ",
     ),
     "seeds whose folder has too long a name": (
-        {"seeds": list(range(1, 200, 2)), "stack": 100},
+        {"seeds": list(range(1, 200, 2)), "runs": None, "stack": 100},
         "key seeds: expected seeds whose stack can be a folder's name of at most 200 letters",
     ),
     # whole numbers
@@ -237,6 +237,7 @@ CASES = {
             "measuring.report_episodes": {"measuring": {"report_episodes": 50.0}},
             "seeds": {"seeds": [1.0]},
             "stack": {"stack": 2.5},
+            "runs": {"runs": 2.5},
         }.items()
     },
     "seeds of 70 bits": ({"seeds": [2**70]}, "of at least 0 and of at most 2147483647, each only"),

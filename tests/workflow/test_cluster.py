@@ -35,7 +35,7 @@ def test_the_time_asked_for_is_ten_times_what_the_same_job_took(checkout, monkey
         asked[kind_of(job.time)] = requests.runtime(job.wildcards, job.rule, attempt=1)
         assert asked[kind_of(job.time)] == max(10, ceil(taken / 6)), job.time
     assert asked["table/table-01-cmse"] == 10  # minutes, at least
-    assert asked["learn/halfcheetah/icrl"] > 60 > asked["expert/ant"] > 20
+    assert asked["learn/halfcheetah/icrl"] > 100 > asked["expert/ant"] > 20  # five experts
 
 
 def test_a_scale_of_the_users_own_asks_for_what_the_paper_takes():

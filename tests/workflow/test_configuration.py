@@ -5,6 +5,7 @@ import json
 import math
 import random
 from pathlib import Path
+from types import SimpleNamespace
 
 import jsonschema
 import pytest
@@ -25,6 +26,7 @@ CONFIG = yaml.safe_load((ROOT / "config.yaml").read_text())
 # A scale may change how much is done and never what is done.
 SIZES = {
     "seeds",
+    "runs",
     "stack",
     "trajectories",
     "epochs",
@@ -71,7 +73,22 @@ def leaves(mapping):
 def test_the_paper_is_what_config_yaml_says():
     config = resolve(CONFIG)
     assert config.scale == "paper"
-    assert config.groups == {"1-5": (1, 2, 3, 4, 5)}
+    assert config.groups == {"1-5": (1, 2, 3, 4, 5), "6-10": (6, 7, 8, 9, 10)}
+    ten = {
+        (one.name, method)
+        for one in config.experiments.values()
+        for method in one.methods
+        if len(config.groups_of(one, method)) == 2
+    }
+    synthetic = ("gridworld-a", "gridworld-b", "cartpole-mr", "cartpole-mid")
+    baselines = {"gail-constraint", "icrl"}
+    assert ten == {
+        (name, method)
+        for name, one in config.experiments.items()
+        for method in one.methods
+        if name.startswith(synthetic) and method not in baselines
+    }
+    assert list(config.fit_groups) == ["1-5"]
     epochs = {
         name: config.experiments[name].learning["icl"]["constrained_rl"]["epochs"]
         for name in CONFIG["experiments"]
@@ -87,11 +104,45 @@ def test_the_paper_is_what_config_yaml_says():
         "halfcheetah": 50,
         "nav": 200,  # ours
     }
-    iterations = {one.name: one.iterations("icl") for one in config.learned}
+    learned = {name: e for name, e in config.experiments.items() if "icl" in e.methods}
+    iterations = {name: e.iterations("icl") for name, e in learned.items()}
     assert iterations.pop("highd") == 3
     assert {iterations.pop(name) for name in ("exid", "ant", "halfcheetah")} == {5}
     assert set(iterations.values()) == {10}
     assert config.experiments["gridworld-a"].iterations("icrl") == 0
+
+
+def test_a_stack_that_ends_sooner_learns_from_a_part_of_the_experts():
+    """Of seven seeds in stacks of three, a method that runs four has a stack of one."""
+    own = {"gridworld-a": {"runs": {"icl": 7}}}
+    seeds = {"seeds": list(range(1, 8)), "runs": 4, "stack": 3}
+    config = resolve(changed(experiments=own, **seeds))
+    one = config.experiments["gridworld-a"]
+    assert list(config.groups_of(one, "icl")) == ["1-3", "4-6", "7-7"]
+    assert list(config.groups_of(one, "icrl")) == ["1-3", "4-4"]
+    assert config.expert_groups(one) == ["1-3", "4-6", "7-7"]
+    assert config.expert_groups(config.experiments["highd"]) == []
+    plan = Plan(config, ROOT)
+
+    def shown(name, group):
+        return plan.demonstrations(SimpleNamespace(experiment=name, group=group))
+
+    folder = "results/paper/demonstrations"
+    assert shown("gridworld-a", "4-4") == f"{folder}/gridworld-a/seeds-4-6/trajectories.parquet"
+    assert shown("gridworld-a-beta-299", "7-7") == shown("gridworld-a", "7-7")
+    assert shown("highd", "4-4") == f"{folder}/highd/seeds-all/trajectories.parquet"
+    # Twins of other experiments are cut for themselves.
+    assert config.expert_groups(config.experiments["ant"]) == ["1-3", "4-4"]
+
+
+def test_what_is_wrong_with_runs_is_said():
+    for runs, said in [
+        ({"icll": 3}, "experiments.gridworld-a.runs: choose one of"),
+        ({"icl": 0}, "experiments.gridworld-a.runs: expected"),
+        (3, "experiments.gridworld-a.runs: expected"),
+    ]:
+        with pytest.raises(InputError, match=said):
+            resolve(changed(experiments={"gridworld-a": {"runs": runs}}))
 
 
 @pytest.mark.parametrize("scale", ["quick", "smoke"])
@@ -103,6 +154,8 @@ def test_a_scale_changes_sizes_only_and_has_the_last_word(scale):
     icl = sections.method("icl").SIZES[scale]
     config = resolve(changed(scale=scale))
     for experiment in config.experiments.values():
+        if "icl" not in experiment.methods:
+            continue
         # What a scale says of an experiment, it says of its variants too.
         sizes = overlay.get("experiments", {}).items()
         said = [o for name, o in sizes if f"{experiment.name}-".startswith(f"{name}-")]
@@ -129,6 +182,9 @@ def test_no_experiment_is_larger_than_the_papers(scale):
         ):
             if path.split(".")[1] in whole.methods:
                 assert smaller[name].setting(path) <= whole.setting(path), name
+        for method in {"exact-icl", "exact-icl-ours"} & set(whole.methods):
+            path = f"learning.{method}.iterations"
+            assert smaller[name].setting(path) <= whole.setting(path), name
 
 
 def test_an_experiment_may_say_otherwise():
@@ -156,7 +212,7 @@ def test_an_experiment_has_only_the_procedure_that_it_uses():
     assert "lagrangian" not in found["gridworld-a"].learning["icl"]["constrained_rl"]
     assert "penalty" not in found["ant"].learning["icl"]["constrained_rl"]
     assert "penalty" not in found["ant"].demonstrations["constrained_rl"]
-    assert found["ant"].demonstrations["constrained_rl"]["epochs"] == 100
+    assert found["ant"].demonstrations["constrained_rl"]["epochs"] == 50
 
 
 def test_a_scale_of_ones_own_needs_sizes_of_every_method():
@@ -167,6 +223,7 @@ def test_a_scale_of_ones_own_needs_sizes_of_every_method():
     assert "method gail-constraint: expected its sizes at scale tiny, found none" in message
     assert "scales.tiny.learning.gail-constraint" in message
     tiny["learning"] |= {"gail-constraint": {"total_steps": 400, "warm_up": 0}, "icrl": {}}
+    tiny["learning"] |= {"icl-plus": {}, "exact-icl": {}, "exact-icl-ours": {}}
     found = resolve(changed(scale="tiny", scales={"tiny": tiny})).experiments["gridworld-a"]
     assert found.iterations("icl") == 1
     assert found.learning["gail-constraint"]["total_steps"] == 400
@@ -174,7 +231,7 @@ def test_a_scale_of_ones_own_needs_sizes_of_every_method():
 
 
 RULES = {
-    "expert": ("demonstrations",),
+    "expert": ("demonstrations.trajectories", "demonstrations.constrained_rl"),
     "icl_density": ("learning.icl.density",),
     "icl_policy": ("learning.icl.constrained_rl", "learning.icl.loop.selection_episodes"),
     "icl_adjust": ("learning.icl.adjustment", "learning.icl.loop.patience", "learning.threshold"),
@@ -203,7 +260,8 @@ def test_a_job_is_given_only_the_sections_that_its_rule_names():
     assert affected(learning={"gail-constraint": {"batch": 7}}) == set()
     assert affected(learning={"icl": {"density": {"batch": 7}}}) == {"icl_density"}
     assert affected(learning={"icl": {"loop": {"keep": "last"}}}) == set()
-    assert affected(demonstrations={"seed": 7}) == {"expert"}
+    assert affected(demonstrations={"seed": 7}) == set()  # of recorded drives
+    assert affected(demonstrations={"trajectories": 7}) == {"expert"}
     assert affected(environments={"gridworld-a": {"slip": 0.1}}) == set()
 
 
@@ -252,8 +310,8 @@ def test_the_order_of_keys_means_nothing():
         ),
         (
             {"experiments": {"gridworld-a": {"methods": ["ppo"]}}},
-            "key experiments.gridworld-a.methods.0: choose one of exact-icl, gail-constraint, icl, "
-            "icl-plus, icrl, found the text 'ppo'",
+            "key experiments.gridworld-a.methods.0: choose one of exact-icl, exact-icl-ours, "
+            "gail-constraint, icl, icl-plus, icrl, found the text 'ppo'",
         ),
         ({"experiments": {"x": {"methods": ["icl"]}}}, "key experiments.x.environment: choose one"),
         (

@@ -78,7 +78,7 @@ def outputs_of(dry_run):
 
 
 # What is made of all results together is made again when there is more of them.
-OF_ALL = re.compile(r"results/smoke/(metrics|claims|report)\.\w+$")
+OF_ALL = re.compile(r"results/smoke/(metrics|determined|claims|report)\.\w+$")
 
 
 def test_one_file_each_and_nothing_runs_again(editable):

@@ -50,7 +50,7 @@ def some_demonstrations(path: Path) -> Path:
 @pytest.mark.parametrize("way", ["plain", "absolute", "up and down", "a link", "a linked folder"])
 def test_demonstrations_that_a_rerun_would_delete_are_refused(project, way):
     file = some_demonstrations(
-        Path("results/smoke/demonstrations/gridworld-a/trajectories.parquet")
+        Path("results/smoke/demonstrations/gridworld-a/seeds-all/trajectories.parquet")
     )
     if way == "absolute":
         file = file.absolute()

@@ -17,7 +17,7 @@ from workflow.program.jobs import Wanted
 
 A = "results/smoke/runs/gridworld-a"
 ENDINGS = ("svg", "png")
-TRAJECTORIES = "results/smoke/demonstrations/gridworld-a/trajectories.parquet"
+TRAJECTORIES = "results/smoke/demonstrations/gridworld-a/seeds-1-2/trajectories.parquet"
 
 
 def icl(place, *arguments):
@@ -150,7 +150,7 @@ def at_work(checkout):
     with subprocess.Popen(
         command, cwd=checkout.path, env=environment(), stdout=subprocess.PIPE, text=True
     ) as process:
-        log = checkout.path / "results/smoke/logs/expert/gridworld-a.log"
+        log = checkout.path / "results/smoke/logs/expert/gridworld-a/seeds-1-2.log"
         end = time.monotonic() + 60
         while not (log.is_file() and log.read_text()) and time.monotonic() < end:
             time.sleep(0.1)
@@ -205,7 +205,7 @@ def test_clean_removes_an_experiments_own_files_and_what_others_share_stays(edit
     said = lines(editable, "clean", "gridworld-a", "--method", "icl", "--scale", "smoke")
     assert "gridworld-a-all-iterations icl" in said[2]
     assert (
-        editable.path / "results/smoke/demonstrations/gridworld-a/trajectories.parquet"
+        editable.path / "results/smoke/demonstrations/gridworld-a/seeds-1-2/trajectories.parquet"
     ).is_file()
     assert (editable.path / f"{A}/icl/seeds-1-2/density.safetensors").is_file()
     assert not (editable.path / f"{A}/icl/seeds-1-2/final").exists()

@@ -29,8 +29,8 @@ from workflow.lib.publishing import making
 ROOT = Path(__file__).parents[2]
 # With ICL on Gridworld (A) and GAIL-Constraint on CartPole (MR) alone: figures of one of them,
 # and what has room for both. No sweep, no driving, no ICRL.
-TABLES = {"01", "01b", "02", "02b", "07", "08", "10", "12"}
-FIGURES = {"01", "03", "04", "12", "16", "17", "20", "21"}
+TABLES = {"01", "01b", "01c", "01d", "02", "02b", "07", "08", "10", "12"}
+FIGURES = {"01", "03", "04", "12", "16", "16b", "17", "20", "21"}
 JOB = "icl_adjust/gridworld-a/icl/seeds-1-2/iteration-01"
 
 
@@ -82,7 +82,7 @@ def published(root, output="docs/results"):
 
 def test_what_is_finished_is_published_and_nothing_else(root):
     files = published(root)
-    kinds = [re.match(r"(table|figure)s/\1-(\d+b?)", name) for name in files]
+    kinds = [re.match(r"(table|figure)s/\1-(\d+[a-z]?)", name) for name in files]
     found = {(match[1], match[2]) for match in kinds if match}
     assert found == {("table", n) for n in TABLES} | {("figure", n) for n in FIGURES}
     runs = {
@@ -281,7 +281,8 @@ def test_only_what_is_finished_is_planned(checkout):
     files = [path(kind, **run) for kind in done]
     files += [path(kind, **run, iteration=f"{i:02d}") for i in range(3) for kind in each]
     files += [
-        path(kind, experiment="gridworld-a") for kind in ("expert_training", "demonstrations")
+        path(kind, experiment="gridworld-a", group="1-2")
+        for kind in ("expert_training", "demonstrations")
     ]
     rules = ("icl_density", "icl_initial_constraint", "icl_select")
     files += [path("job_time", rule=rule, **run) for rule in rules]
@@ -296,6 +297,7 @@ def test_only_what_is_finished_is_planned(checkout):
     given = ("--config", "scale=smoke", "only_finished=True", "--allowed-rules", *publish.RULES)
     jobs = checkout.planned(*given, "--", "all")
     assert jobs == {
+        "determine": 1,
         "collect_metrics": 1,
         "figure": len(FIGURES - {"20", "21"}),
         "table": len(TABLES - {"08"}),

@@ -81,7 +81,7 @@ def git(*arguments):
         "data/exid/maps/lanelet2/0_cologne_butzweiler.osm",
         "results/paper/recordings/highd/tracks.parquet",
         "results/paper/recordings/exid/scene.parquet",
-        "results/paper/demonstrations/highd/trajectories.parquet",
+        "results/paper/demonstrations/highd/seeds-all/trajectories.parquet",
     ],
 )
 def test_git_ignores_what_may_hold_recorded_rows(path):

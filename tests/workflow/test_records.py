@@ -46,7 +46,9 @@ def test_an_input_that_was_replaced_is_noticed_whatever_its_date(copied):
     content = (copied.path / other).read_bytes()
     (copied.path / other).write_bytes(content)
     assert copied.planned() == {}
-    demonstrations = copied.path / "results/smoke/demonstrations/gridworld-a/trajectories.parquet"
+    demonstrations = (
+        copied.path / "results/smoke/demonstrations/gridworld-a/seeds-1-2/trajectories.parquet"
+    )
     policy = copied.path / f"{RUN}/density.safetensors"
     assert policy.is_file()
     shutil.copy2(copied.path / "config.yaml", demonstrations)  # any other content

@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from icl_core.showing import paper
+from icl_core.showing.item import read_items
 
 EDIT = "\n\nEDITED = True\n"
 CLAIM = """
@@ -37,7 +37,7 @@ def test_a_second_run_does_nothing_and_soon_knows(editable):
 
 def test_an_edited_figure_function_draws_its_figures(editable):
     editable.append("icl_core/showing/maps.py", EDIT)
-    assert editable.planned() == {"figure": 9}  # 1, 6 to 9, 16 to 19
+    assert editable.planned() == {"figure": 12}  # 1, 6, 6b, 7 to 9, 16, 16b, 17, 18, 18b, 19
 
 
 def test_an_edited_table_function_sets_its_tables(editable):
@@ -55,8 +55,8 @@ def test_an_edited_flow_reruns_itself_and_what_follows(editable):
         "metrics": 16,
         "collect_metrics": 1,
         "transfer": 4,
-        "table": 11,  # 1 to 6, 1b, 2b, 2c, the times and transfers
-        "figure": 24,  # all but the experts' training and the environments
+        "table": 14,  # 1 to 6, 1b to 1d, 2b, 2c, 3b, the times and transfers
+        "figure": 25,  # all but the experts' training and the environments
     }
 
 
@@ -75,7 +75,7 @@ def test_an_edited_baseline_reruns_itself_and_what_follows(editable):
         "learn": 3,
         "metrics": 3,
         "collect_metrics": 1,
-        "table": 9,  # 1 to 6, 1b, 2b and the times
+        "table": 12,  # 1 to 6, 1b to 1d, 2b, 3b and the times
         # the ablations', HalfCheetah's training; constraints and accruals of Gridworld (A), ExiD
         # and HalfCheetah
         "figure": 8,
@@ -105,7 +105,7 @@ def test_more_reported_episodes_train_nothing(editable):
         lambda config: config["scales"]["smoke"].update(measuring={"report_episodes": 6})
     )
     jobs = editable.planned()
-    assert jobs["metrics"] == 21
+    assert jobs["metrics"] == 25
     assert not any(rule in jobs for rule in (*LEARNED, "expert"))
 
 
@@ -162,13 +162,16 @@ def test_a_touch_reruns_nothing(editable):
                 os.utime(path)
     later = time.time() + 5
     os.utime(
-        editable.path / "results/smoke/demonstrations/gridworld-a/trajectories.parquet",
+        editable.path / "results/smoke/demonstrations/gridworld-a/seeds-1-2/trajectories.parquet",
         (later,) * 2,
     )
     assert editable.planned() == {}
 
 
-@pytest.mark.parametrize(("dpi", "rules"), [(150, {"figure": len(paper.FIGURES) + 1}), (300, {})])
+FIGURES = [item for item in read_items() if item.kind == "figure"]
+
+
+@pytest.mark.parametrize(("dpi", "rules"), [(150, {"figure": len(FIGURES)}), (300, {})])
 def test_a_changed_setting_reruns_who_uses_it(editable, dpi, rules):
     editable.configure(lambda config: config.update(showing={"dpi": dpi}))
     assert editable.planned() == rules

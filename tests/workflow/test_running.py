@@ -15,6 +15,7 @@ import pytest
 from icl_core.artifacts import read_provenance
 from icl_core.code_digest import WITHOUT_EFFECT
 from icl_core.demonstrations.brought import read_brought
+from icl_core.demonstrations.rows import SCHEMA
 from icl_core.environments import make_world
 from tests.golden import GOLDEN, digests
 from tests.workflow.conftest import environment
@@ -125,16 +126,21 @@ def with_own_demonstrations(checkout, table):
 @pytest.fixture
 def own(finished):
     """Demonstrations as a user would bring them."""
-    return pq.read_table(
-        finished.path / "results/smoke/demonstrations/gridworld-a/trajectories.parquet"
-    ).replace_schema_metadata(None)
+    return (
+        pq.read_table(
+            finished.path
+            / "results/smoke/demonstrations/gridworld-a/seeds-1-2/trajectories.parquet"
+        )
+        .select(SCHEMA.names)
+        .replace_schema_metadata(None)
+    )
 
 
 def test_own_demonstrations_take_the_experts_place(checkout, own):
     with_own_demonstrations(checkout, own)
     jobs = checkout.planned()
     assert (jobs["import_demonstrations"], jobs["expert"]) == (1, 3 + 3 + 2 + 1)
-    target = "results/smoke/demonstrations/gridworld-a/trajectories.parquet"
+    target = "results/smoke/demonstrations/gridworld-a/seeds-all/trajectories.parquet"
     checkout.run(target)
     assert pq.read_table(checkout.path / target).equals(own)
 
@@ -142,7 +148,7 @@ def test_own_demonstrations_take_the_experts_place(checkout, own):
 def test_other_demonstrations_of_an_old_date_are_noticed(checkout, own):
     """As `cp -p` or unpacking leaves them."""
     with_own_demonstrations(checkout, own)
-    target = "results/smoke/demonstrations/gridworld-a/trajectories.parquet"
+    target = "results/smoke/demonstrations/gridworld-a/seeds-all/trajectories.parquet"
     checkout.run(target)
     assert checkout.planned("--", target) == {}
     first = own.filter(pa.array(own["trajectory"].to_numpy() == 0))
@@ -165,7 +171,7 @@ def test_wrong_demonstrations_stop_the_run_before_it_starts(checkout, own):
 
 def test_our_own_demonstrations_pass_as_a_users_would(finished):
     results = finished.path / "results/smoke"
-    files = sorted(results.glob("demonstrations/*/trajectories.parquet"))
+    files = sorted(results.glob("demonstrations/*/*/trajectories.parquet"))
     assert len(files) > 8
     for path in files:
         given = read_provenance(path)["configuration"]

@@ -18,26 +18,40 @@ ROOT = Path(__file__).parents[2]
 RULE_FILES = sorted((ROOT / "workflow/rules").glob("*.smk"))
 MODULES = [*(ROOT / "icl_core").rglob("*.py"), *(ROOT / "workflow").rglob("*.py")]
 
+# CPU of two experts trained as one stack, in that of one alone, by `train_experts` at scale quick
+# with one and two seeds: 1.19 to 1.25 on Gridworld A (of five: 2.3).
+STACK_OF_TWO = 1.25
 
-def shares_first_policy(config, experiment):
+
+def shares(config, experiment, *paths):
     original = config.experiments[experiment.demonstrations_from]
-    keys = ("constrained_rl", "loop.unconstrained_first_policy", "loop.selection_episodes")
-    paths = [f"learning.icl.{key}" for key in keys]
     return original is not experiment and all(
         experiment.setting(path) == original.setting(path) for path in paths
     )
+
+
+FIRST_CONSTRAINT = ("learning.threshold", "learning.icl.constraint")
+FIRST_POLICY = ("learning.icl.constrained_rl", *FIRST_CONSTRAINT)
 
 
 @pytest.mark.parametrize("scale", ["paper", "quick", "smoke"])
 def test_every_scale_resolves(checkout, scale):
     jobs = checkout.planned(scale=scale)
     config = read_configuration(ROOT, scale)
-    assert len(config.groups) == 1  # a job of each kind
     found = config.experiments.values()
     sources = collections.Counter(one.source for one in found)
-    learned = collections.Counter(one.source for one in found if one.methods)
-    runs = [(one, method) for one in found for method in one.methods]
+    # A job of each kind for each group of seeds.
+    runs = [(one, m) for one in found for m in one.methods for _ in config.groups_of(one, m)]
     icl = [one for one, method in runs if method == "icl"]
+    experts = {
+        (one.demonstrations_from, group) for one in found for group in config.expert_groups(one)
+    }
+    learned_from = {
+        (one.demonstrations_from, group)
+        for one in found
+        if one.methods
+        for group in config.expert_groups(one)
+    }
     adjusted = sum(one.iterations("icl") for one in icl)
     kinds = collections.Counter(item.kind for item in read_items())
     assert jobs == {
@@ -45,16 +59,17 @@ def test_every_scale_resolves(checkout, scale):
         "read_recordings": 2,
         "make_scene": 2,
         "replay_recordings": sources["recordings"],
-        "expert": sources["expert"],
+        "expert": len(experts),
         # once a set of demonstrations
-        "icl_density": learned["recordings"] + learned["expert"],
-        "icl_initial_constraint": learned["recordings"] + learned["expert"],
+        "icl_density": sources["recordings"] + len(learned_from),
+        "icl_initial_constraint": sum(not shares(config, one, *FIRST_CONSTRAINT) for one in icl),
         # A variant whose first policy is its original's does not train it again.
-        "icl_policy": adjusted - sum(shares_first_policy(config, one) for one in icl),
+        "icl_policy": adjusted - sum(shares(config, one, *FIRST_POLICY) for one in icl),
         "icl_adjust": adjusted,
         "icl_select": len(icl),
         "learn": len(runs) - len(icl),
         "metrics": len(runs),
+        "determine": 1,
         "collect_metrics": 1,
         "true_fit": len(config.true_fits.environments),
         "transfer": len(config.transfers.experiments),
@@ -69,7 +84,8 @@ def test_a_demo_stays_a_demo(checkout):
     """What the jobs of `make demo` took, each kind recorded in workflow/program/expected.csv, may
     not grow unnoticed. The goal is 1,000 s of CPU (ten minutes on two cores). Machines differ by a
     factor of three, so the sum is also compared with one job that changes little: 150 times that on
-    a fast machine (360 s in all), 157 on a slow one (1,021 s).
+    a fast machine (360 s in all), 157 on a slow one (1,021 s). That unit is Gridworld A's expert
+    alone. What is recorded is a stack of two of them, which takes STACK_OF_TWO times as long.
     Record it again with `python -m workflow.program.forecast quick`, after a run of your own.
     """
     planned = checkout.planned_records(scale="quick")
@@ -78,7 +94,7 @@ def test_a_demo_stays_a_demo(checkout):
     assert {kind for kind in kinds if kind not in known} == set()  # none is a guess
     total = sum(known[kind].cpu for kind in kinds)
     assert total < 1000
-    assert total < 165 * known["expert/gridworld-a"].cpu
+    assert total < 165 * known["expert/gridworld-a"].cpu / STACK_OF_TWO
 
 
 def test_what_the_tests_run_leaves_out_no_rule_and_no_item(checkout):
@@ -182,8 +198,9 @@ def test_functions_are_short_and_take_few_arguments():
 def test_modules_are_few_and_short():
     # 175 after the reshaping; later the program `icl`, a module for each command, and what is
     # checked before a run begins, in what users bring and in every file; and then the door for
-    # users of the library, with its proof, the transfer; and exact ICL; and the checks by topic.
-    assert len(MODULES) + len(RULE_FILES) <= 280
+    # users of the library, with its proof, the transfer; and exact ICL and what can be known; and
+    # the checks by topic.
+    assert len(MODULES) + len(RULE_FILES) <= 300
     assert [path for path in MODULES if len(path.read_text().splitlines()) > 300] == []
 
 
@@ -212,8 +229,8 @@ def test_no_list_names_worlds_or_methods():
         (
             "methods: [icl,",
             "methods: [ppo,",
-            "methods.0: choose one of exact-icl, gail-constraint, icl, icl-plus, icrl, found the "
-            "text 'ppo'",
+            "methods.0: choose one of exact-icl, exact-icl-ours, gail-constraint, icl, icl-plus, "
+            "icrl, found the text 'ppo'",
         ),
     ],
 )

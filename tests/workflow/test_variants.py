@@ -6,7 +6,8 @@ import pytest
 
 from icl_core.errors import InputError
 from tests.workflow.test_configuration import CONFIG
-from workflow.lib.configuration import resolve, with_variants
+from workflow.lib.configuration import resolve
+from workflow.lib.variants import with_variants
 
 OWN = {
     "environment": "gridworld-a",
@@ -114,7 +115,7 @@ def test_the_papers_variants():
         adjustment, loop = one.learning["icl"]["adjustment"], one.learning["icl"]["loop"]
         assert (adjustment["mixture"], adjustment["reweight"]) == switches
         assert loop["tolerance"] is loop["patience"] is None
-        assert one.learning["icl"]["density"]["epochs"] == 4  # CartPole's own
+        assert one.learning["icl"]["constrained_rl"]["epochs"] == 300  # CartPole's own
         assert one.demonstrations_from == "cartpole-mid"
 
 

@@ -14,7 +14,7 @@ import icl_core as icl
 
 PAGE = Path("docs/api.md")
 GROUPS = {
-    "Learning": ("Learner", "ICL", "GAILConstraint", "ICRL", "make_learner"),
+    "Learning": ("Learner", "ICL", "ICLPlus", "GAILConstraint", "ICRL", "make_learner"),
     "Demonstrations": ("Demonstrations", "Episode"),
     "Constraints": ("Constraint", "LearnedCost", "PenaliseCost", "CostBudget"),
     "Worlds and parts": (

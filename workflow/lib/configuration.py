@@ -8,8 +8,9 @@ own complete settings. A sweep or an ablation is an experiment like any other, b
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -21,7 +22,7 @@ from icl_core.learning.experts import ExpertSettings
 from icl_core.learning.true_fit import TrueFitsSettings
 from icl_core.measuring.rollouts import MeasuringSettings
 from icl_core.measuring.transfer import TransfersSettings
-from icl_core.settings import build, defaults, join, merge, plain, reach, used
+from icl_core.settings import build, defaults, merge, plain, reach, used
 from icl_core.showing.item import ShowingSettings
 from workflow.lib import sections
 from workflow.lib.agreement import (
@@ -31,7 +32,7 @@ from workflow.lib.agreement import (
     check_one_source,
 )
 from workflow.lib.sections import SECTIONS, Run
-from workflow.lib.variants import of_scale, with_variants
+from workflow.lib.variants import all_experiments, expanded
 
 if TYPE_CHECKING:
     from icl_core.environments.world import World
@@ -48,6 +49,7 @@ class Experiment:
     environment: str
     world: dict  # settings of the world, e.g. {"slip": 0.1}
     methods: tuple[str, ...]
+    seeds: dict[str, tuple[int, ...]]  # with which each of them is run
     demonstrations: dict
     learning: dict  # the threshold, and the settings of each of its methods
     measuring: dict
@@ -84,7 +86,8 @@ class Configuration:
     """The whole configuration at one scale."""
 
     scale: str
-    groups: dict[str, tuple[int, ...]]  # "1-5" -> the seeds that train in one job
+    seeds: tuple[int, ...]  # that are run where an experiment does not say otherwise
+    stack: int  # how many of them train in one job
     experiments: dict[str, Experiment]
     environments: dict  # each used environment's own settings, those of its recordings among them
     true_fits: TrueFitsSettings
@@ -107,6 +110,41 @@ class Configuration:
         """The environments that are made from recordings."""
         return sorted({one.environment for one in self.experiments.values() if one.recorded})
 
+    def groups_of(self, experiment: Experiment, method: str) -> dict[str, tuple[int, ...]]:
+        """The jobs of a method in an experiment: {"1-5": their seeds, ...}."""
+        return groups_of(experiment.seeds[method], self.stack)
+
+    def groups_in(self, experiment: Experiment) -> dict[str, tuple[int, ...]]:
+        """The same of all its methods, each group once."""
+        every = [self.groups_of(experiment, method) for method in experiment.methods]
+        return {name: seeds for one in every for name, seeds in one.items()}
+
+    def expert_groups(self, experiment: Experiment) -> list[str]:
+        """The jobs that train its experts, cut as those of whoever shares them with most seeds."""
+        owner = self.experiments[experiment.demonstrations_from]
+        if owner.source != "expert":
+            return []
+        sharing = [o for o in self.experiments.values() if o.demonstrations_from == owner.name]
+        most = max((seeds for one in sharing for seeds in self._runs(one)), key=len, default=())
+        needed = {seed for seeds in self._runs(experiment) for seed in seeds}
+        groups = groups_of(most, self.stack)
+        return [name for name, seeds in groups.items() if needed.intersection(seeds)]
+
+    def _runs(self, experiment: Experiment) -> list[tuple[int, ...]]:
+        """The seeds of each method; of experts alone, those that are run unless it is said."""
+        return [self.seeds] if experiment.expert_alone else [*experiment.seeds.values()]
+
+    @property
+    def fit_groups(self) -> dict[str, tuple[int, ...]]:
+        """The jobs of a fit to a true constraint."""
+        return groups_of(self.seeds, self.stack)
+
+    @cached_property
+    def groups(self) -> dict[str, tuple[int, ...]]:
+        """All of them that there are."""
+        every = [self.fit_groups, *(self.groups_in(one) for one in self.experiments.values())]
+        return {name: seeds for one in every for name, seeds in one.items()}
+
     def experiments_from(self, source: str) -> list[str]:
         """The experiments whose demonstrations come from `expert`, `recordings` or a `file`."""
         return [one.name for one in self.experiments.values() if one.source == source]
@@ -118,28 +156,20 @@ def resolve(config: Mapping) -> Configuration:
     overlay = config["scales"][config.get("scale", FULL)]
     run = build(Run, {key: config[key] for key in sections.names_of(Run) if key in config})
     sized = {**plain(run), **overlay}
-    written = {name: _expanded(own) for name, own in config["experiments"].items()}
-    changes = {name: _expanded(own) for name, own in of_scale(config, run.scale).items()}
-    complete = with_variants(written, changes)
-    for name in overlay.get("experiments", {}):
-        if name not in complete:
-            raise InputError(
-                f"configuration: key {join(f'scales.{run.scale}.experiments', name)} is unknown; "
-                f"choose one of {', '.join(sorted(complete))}"
-            )
-    maker = _Maker(config, run.scale, overlay)
+    complete = all_experiments(config, run.scale)
+    seeds, runs = tuple(sorted(sized["seeds"])), sized["runs"]
+    maker = _Maker(config, run.scale, overlay, _Seeds(seeds, runs))
     experiments = {name: maker.experiment(name, complete[name]) for name in sorted(complete)}
     check_experiments(experiments)
-    groups = groups_of(sized["seeds"], sized["stack"])
-    check_groups(groups)
     fits = merge(config.get("true_fits", {}), overlay.get("true_fits", {}))
     showing = merge(config.get("showing", {}), overlay.get("showing", {}))
     moved = merge(config.get("transfers", {}), overlay.get("transfers", {}))
     for name in fits.get("environments", []):
         maker.environment(name)
-    return Configuration(
+    resolved = Configuration(
         scale=run.scale,
-        groups=groups,
+        seeds=seeds[:runs],
+        stack=sized["stack"],
         experiments=experiments,
         environments=maker.environments,
         true_fits=build(TrueFitsSettings, fits, "true_fits"),
@@ -147,6 +177,19 @@ def resolve(config: Mapping) -> Configuration:
         showing=build(ShowingSettings, showing, "showing"),
         same_bits=run.same_bits,
     )
+    check_groups(resolved.groups)
+    return resolved
+
+
+class _Seeds(NamedTuple):
+    """The seeds that there are, and how many of them are run unless something else is said."""
+
+    all: tuple[int, ...]
+    runs: int | None
+
+    def of(self, methods: Iterable[str], own: Mapping[str, int]) -> dict[str, tuple[int, ...]]:
+        """Of each method, where an experiment says `own` of some."""
+        return {method: self.all[: own.get(method, self.runs)] for method in methods}
 
 
 class _Said(NamedTuple):
@@ -165,8 +208,8 @@ class _Said(NamedTuple):
 class _Maker:
     """Completes experiments of one configuration at one scale."""
 
-    def __init__(self, config: Mapping, scale: str, overlay: Mapping):
-        self.config, self.scale, self.overlay = config, scale, overlay
+    def __init__(self, config: Mapping, scale: str, overlay: Mapping, seeds: _Seeds):
+        self.config, self.scale, self.overlay, self.seeds = config, scale, overlay, seeds
         self.environments: dict[str, dict] = {}
 
     def environment(self, name: str) -> dict:
@@ -184,9 +227,7 @@ class _Maker:
         """One experiment with all that it does not say itself."""
         # The scale has the last word: CartPole's number of epochs is the paper's, not the demo's.
         sizes = self.overlay.get("experiments", {})
-        last = merge(
-            *(_expanded(sizes.get(key, {})) for key in (own.get("variant_of", name), name))
-        )
+        last = merge(*(expanded(sizes.get(key, {})) for key in (own.get("variant_of", name), name)))
         environment = own["environment"]
         world = sections.world_type(environment)
         complete = self.environment(environment)
@@ -202,6 +243,7 @@ class _Maker:
             environment=environment,
             world=merge(known, own.get("world", {})),
             methods=said.methods,
+            seeds=self.seeds.of(said.methods, own.get("runs") or {}),
             demonstrations=self._demonstrations(said, learning[EXPERT_AS]),
             learning={"threshold": threshold, **{m: learning[m] for m in sorted(said.methods)}},
             measuring=plain(build(MeasuringSettings, measuring, f"experiments.{name}.measuring")),
@@ -248,14 +290,6 @@ class _Maker:
         trained = trained and not said.world.recorded
         where = f"experiments.{said.name}.demonstrations"
         return used(ExpertSettings, plain(build(ExpertSettings, complete, where, agree=trained)))
-
-
-def _expanded(experiment: Mapping) -> dict:
-    """Write `demonstrations: path` in full."""
-    given = experiment.get("demonstrations")
-    if isinstance(given, str):
-        return {**experiment, "demonstrations": {"file": given}}
-    return dict(experiment)
 
 
 def read_configuration(root: Path, scale: str) -> Configuration:

@@ -13,7 +13,12 @@ from typing import Any
 from workflow.lib.configuration import Experiment
 from workflow.lib.plan import Plan
 
+# What the density, the first constraint and the first policy of a run depend on, beside its
+# demonstrations.
+DENSITY = ("learning.icl.density",)
+CONSTRAINT = ("learning.icl.constraint", "learning.threshold")
 FREE = "learning.icl.loop.unconstrained_first_policy"
+POLICY = ("learning.icl.constrained_rl", FREE, "learning.icl.loop.selection_episodes")
 STOPPING = ("tolerance", "patience")
 
 
@@ -25,15 +30,14 @@ class Iterations:
 
     def density(self, wildcards: Any) -> str:
         """The density of the demonstrations."""
-        owner = self._owner(self.plan.experiment(wildcards), "density")
+        owner = self._owner(self.plan.experiment(wildcards), DENSITY)
         return self.plan.path("density", experiment=owner, method="icl", group=wildcards.group)
 
-    def _owner(self, experiment: Experiment, *sections: str) -> str:
+    def _owner(self, experiment: Experiment, paths: Iterable[str]) -> str:
         """Of experiments with the same demonstrations, the one that makes what depends on these
-        sections of ICL alone.
+        settings alone.
         """
         other = self.experiments[experiment.demonstrations_from]
-        paths = [f"learning.icl.{section}" for section in sections]
         same = "icl" in other.methods and all(
             experiment.setting(path) == other.setting(path) for path in paths
         )
@@ -66,11 +70,9 @@ class Iterations:
         own = dict.fromkeys(numbers, wildcards.experiment)
         one = self.plan.experiment(wildcards)
         if kind == "iteration_constraint" and 0 in own:
-            own[0] = self._owner(one, "constraint")
-        # A first policy that is trained without a constraint depends on nothing else.
-        if kind == "iteration_policy" and 1 in own and one.setting(FREE):
-            first = ("constrained_rl", "loop.unconstrained_first_policy", "loop.selection_episodes")
-            own[1] = self._owner(one, *first)
+            own[0] = self._owner(one, CONSTRAINT)
+        if kind == "iteration_policy" and 1 in own:
+            own[1] = self._owner(one, first_policy(one))
         method = wildcards.get("method", "icl")
         return [self._file(kind, name, method, wildcards.group, i) for i, name in own.items()]
 
@@ -98,6 +100,11 @@ class Iterations:
             self._file(kind, other.name, "icl", wildcards.group, i + away)
             for kind, away in kinds.items()
         ]
+
+
+def first_policy(one: Experiment) -> tuple[str, ...]:
+    """What a first policy depends on: without a constraint, on none."""
+    return POLICY if one.setting(FREE) else (*POLICY, *CONSTRAINT)
 
 
 def continues(one: Experiment, other: Experiment) -> bool:

@@ -93,9 +93,12 @@ class Plan:
         return self.config.experiments[wildcards.experiment]
 
     def demonstrations(self, wildcards: Any) -> str:
-        """The trajectories that an experiment learns from: its own, or those that it shares."""
-        name = self.experiment(wildcards).demonstrations_from
-        return self.path("demonstrations", experiment=name)
+        """The trajectories that a group of seeds learns from: their experts', or everybody's."""
+        one, groups = self.experiment(wildcards), self.config.groups
+        seeds = set(groups[wildcards.group])
+        experts = self.config.expert_groups(one)
+        group = next((name for name in experts if seeds <= {*groups[name]}), layout.ALL)
+        return self.path("demonstrations", experiment=one.demonstrations_from, group=group)
 
     def imported_file(self, wildcards: Any) -> str:
         """The user's own demonstrations; of a Minari data set, its data file."""
@@ -121,13 +124,15 @@ class Plan:
             self.path("run_metrics", experiment=one.name, method=method, group=group)
             for one in self.config.experiments.values()
             for method in one.methods
-            for group in self.config.groups
+            for group in self.config.groups_of(one, method)
         ]
 
     def constraints(self, wildcards: Any) -> list[str]:
         """What ICL ends with, of every group of seeds."""
-        name, groups = wildcards.experiment, self.config.groups
-        return [self.path("constraint", experiment=name, method="icl", group=g) for g in groups]
+        one = self.experiment(wildcards)
+        fields = {"experiment": one.name, "method": "icl"}
+        groups = self.config.groups_of(one, "icl")
+        return [self.path("constraint", **fields, group=group) for group in groups]
 
     def recording_files(self, wildcards: Any) -> list[str] | str:
         """What the readers read: the user's own files one by one, or the digest of simulated ones,
@@ -211,7 +216,7 @@ class Plan:
                     "icl": {"constrained_rl": one.setting("learning.icl.constrained_rl")},
                     "threshold": one.setting("learning.threshold"),
                 },
-                "seeds": [seed for group in self.config.groups.values() for seed in group],
+                "seeds": list(one.seeds["icl"]),
             }
         )
 

@@ -40,7 +40,7 @@ COPIED = ("claims.md", "claims.csv", "metrics.parquet")
 # The rules that show. Without the others a job that learns cannot start, whatever was edited.
 RULES = (
     *("all", "results", "report_page", "collect_metrics", "claims", "figure", "table"),
-    "animation",
+    *("animation", "determine"),
 )
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields, make_dataclass
+from dataclasses import fields, make_dataclass
 from typing import Any
 
 from icl_core import discovery
@@ -21,76 +21,25 @@ from icl_core.learning.true_fit import TrueFitsSettings
 from icl_core.measuring.rollouts import MeasuringSettings
 from icl_core.measuring.transfer import TransfersSettings
 from icl_core.settings import (
+    COUNT,
     NAME,
     POSITIVE,
-    SEED,
     Meaning,
     check,
     check_keys,
     check_value,
     join,
     section,
-    setting,
 )
 from icl_core.settings_schema import found_value, short
 from icl_core.showing.item import ShowingSettings
+from workflow.lib.keys import ExperimentKeys, Run, VariantKeys
 from workflow.lib.yaml_files import check_size
 
 SECTIONS = ("demonstrations", "learning", "measuring")  # what an experiment may say otherwise
 ONCE = Meaning("", each_once=True)
+RUN_SIZES = ("seeds", "runs", "stack")  # what a scale may say of the run
 THRESHOLD = Meaning("beta, the budget that constraints must keep; null: the world's", **POSITIVE)
-
-
-@dataclass(frozen=True)
-class Run:
-    """What is said once of the whole run."""
-
-    scale: str = setting("paper", "which of `scales` is laid over the configuration")
-    only_finished: bool = setting(False, "show what has been learned so far, learn nothing more")
-    seeds: tuple[int, ...] = setting(
-        (1, 2, 3, 4, 5),
-        "one independent run of learning for each (paper: five seeds)",
-        **SEED,
-        each_once=True,
-    )
-    stack: int = setting(
-        5,
-        "how many seeds train together in one job: a stack is far cheaper per seed than single "
-        "runs; on a cluster, or with more cores than experiments, smaller stacks spread the work",
-        at_least=1,
-        at_most=1000,
-    )
-    same_bits: bool = setting(
-        True, "the same bits on every x86-64 processor with AVX2 (docs/reproducible.md)"
-    )
-
-
-@dataclass(frozen=True)
-class ExperimentKeys:
-    """An environment with settings; its name is its folder in results/."""
-
-    environment: str = setting("", "the world that it is set in")
-    methods: tuple[str, ...] = setting((), "the methods that learn in it", each_once=True)
-    demonstrations_of: str | None = setting(
-        None, "another experiment in the same world, whose demonstrations it shares"
-    )
-    world: dict[str, object] | None = setting(None, "as `environments`, for this experiment alone")
-    demonstrations: dict[str, object] | None = setting(None, "as above, or the path of a file")
-    learning: dict[str, object] | None = setting(None, "as above")
-    measuring: dict[str, object] | None = setting(None, "as above")
-
-
-@dataclass(frozen=True)
-class VariantKeys:
-    """One change, made to several experiments: it gives experiments {experiment}-{variant}."""
-
-    of: tuple[str, ...] = setting((), "the experiments that are varied", each_once=True)
-    scales: tuple[str, ...] = setting((), "at which it is run; none: all", each_once=True)
-    methods: tuple[str, ...] = setting(("icl",), "that learn in it; none: experts alone")
-    world: dict[str, object] | None = setting(None, "as for an experiment")
-    demonstrations: dict[str, object] | None = setting(None, "as for an experiment")
-    learning: dict[str, object] | None = setting(None, "as for an experiment")
-    measuring: dict[str, object] | None = setting(None, "as for an experiment")
 
 
 def environment_types(environment: str) -> list[type]:
@@ -183,6 +132,9 @@ def check_experiment(given: object, where: str) -> None:
     _known(discovery.WORLDS, own.get("environment"), join(where, "environment"))
     if not own.get("methods"):
         _known(discovery.METHODS, None, join(where, "methods"))
+    check_value(dict[str, int] | None, Meaning("", **COUNT), own.get("runs"), join(where, "runs"))
+    for name in own.get("runs") or {}:
+        _known(discovery.METHODS, name, join(where, "runs"))
     key = "demonstrations_of"
     check_value(str | None, Meaning(""), own.get(key), join(where, key))
     _check_parts(own, where)
@@ -230,8 +182,8 @@ def _check_parts(own: Mapping, where: str) -> None:
 def check_scale(given: object, where: str) -> None:
     """What a scale changes: the same keys, with the last word."""
     own = _mapping(given, where)
-    check_keys(own, ["seeds", "stack", "experiments", *CHECKS], where)
-    check(Run, {key: own[key] for key in ("seeds", "stack") if key in own}, where)
+    check_keys(own, [*RUN_SIZES, "experiments", *CHECKS], where)
+    check(Run, {key: own[key] for key in RUN_SIZES if key in own}, where)
     for key, value in own.items():
         if key in CHECKS:
             CHECKS[key](value, join(where, key))

@@ -89,6 +89,7 @@ def schema() -> dict:
     own = {"methods": names, "world": {"type": "object"}, **parts}
     experiment = {
         "environment": {"enum": discovery.names(discovery.WORLDS)},
+        "runs": json_schema(sections.ExperimentKeys)["properties"]["runs"],
         "demonstrations_of": {"type": "string"},
         **own,
     }
@@ -101,7 +102,8 @@ def schema() -> dict:
         "variants": {"type": "object", "additionalProperties": _object(variant)},
     }
     sizes = {"type": "object", "additionalProperties": _object({"methods": names, **parts})}
-    scale = {"seeds": run["seeds"], "stack": run["stack"], **shared, "experiments": sizes}
+    of_run = {key: run[key] for key in sections.RUN_SIZES}
+    scale = {**of_run, **shared, "experiments": sizes}
     scales = {"type": "object", "additionalProperties": _object(scale)}
     experiments = {"type": "object", "additionalProperties": _object(experiment)}
     return {

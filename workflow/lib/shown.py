@@ -1,4 +1,6 @@
-"""What figures, tables, claims and the page are made from, and what of it can be shown."""
+"""What is shown and said of a plan: its figures and tables, claims, the page; and what of it can
+be shown by now.
+"""
 
 from __future__ import annotations
 
@@ -6,17 +8,14 @@ import os
 from collections.abc import Iterable
 from dataclasses import replace
 from functools import cached_property
-from itertools import product
 from pathlib import Path
 from typing import Any
 
 from icl_core import discovery, layout
 from icl_core.layout import Need
-from icl_core.measuring import paper
 from icl_core.measuring.claims.claim import find_checks, read_claims
-from icl_core.settings import plain
-from icl_core.showing.item import Item, read_items
 from workflow.lib.configuration import Configuration, Experiment
+from workflow.lib.items import Items
 from workflow.lib.plan import Plan, canonical
 
 CLAIMS = "docs/claims.yaml"
@@ -29,185 +28,68 @@ def only_finished(config: Configuration, results: Path) -> Configuration:
     dash for it, and who shares its demonstrations finds them by its name.
     """
 
-    def there(kind: str, **fields: str) -> bool:
-        paths = [layout.path(kind, group=group, **fields) for group in config.groups]
+    def there(kind: str, groups: Iterable[str], **fields: str) -> bool:
+        paths = [layout.path(kind, group=group, **fields) for group in groups]
         return all((results / path).is_file() for path in paths)
 
-    def finished(one: Experiment) -> Experiment:
-        done = [m for m in one.methods if there("run_metrics", experiment=one.name, method=m)]
-        alone = one.expert_alone and there("expert_training", experiment=one.name)
-        return replace(one, methods=tuple(done), expert_alone=alone)
+    def ended(one: Experiment, method: str) -> bool:
+        groups = config.groups_of(one, method)
+        return there("run_metrics", groups, experiment=one.name, method=method)
 
-    fits = config.true_fits
-    fitted = [
-        name
-        for name in fits.environments
-        if all(there("true_fit", experiment=name, architecture=a) for a in fits.architectures)
-    ]
+    def finished(one: Experiment) -> Experiment:
+        trained = there("expert_training", config.expert_groups(one), experiment=one.name)
+        return replace(
+            one,
+            methods=tuple(m for m in one.methods if ended(one, m)),
+            expert_alone=one.expert_alone and trained,
+        )
+
+    fits, groups = config.true_fits, config.fit_groups
+
+    def fitted(name: str) -> bool:
+        shapes = fits.architectures
+        return all(there("true_fit", groups, experiment=name, architecture=a) for a in shapes)
+
     moved = config.transfers.experiments
-    there_too = {n: own for n, own in moved.items() if there("transfer", experiment=n)}
+    there_too = {n: own for n, own in moved.items() if there("transfer", [""], experiment=n)}
     return replace(
         config,
         experiments={name: finished(one) for name, one in config.experiments.items()},
-        true_fits=replace(fits, environments=tuple(fitted)),
+        true_fits=replace(fits, environments=tuple(filter(fitted, fits.environments))),
         transfers=replace(config.transfers, experiments=there_too),
     )
 
 
-def experiments_shown(item: Item, config: Configuration) -> list[Experiment]:
-    """The experiments of an item that it can show; none where it would show nothing.
-
-    Tables of results show all that are configured, with a dash for what was not run.
-    """
-    configured = [config.experiments[n] for n in item.experiments_among(config.experiments)]
-    able = [one for one in configured if _able(item, one, config)]
-    if len(able) < item.fewest:
-        return []
-    kinds = {need.kind for need in item.needs}
-    of_results = item.kind == "table" and item.experiments and kinds in ({"metrics"}, {"true_fit"})
-    return configured if of_results else able
-
-
-def _able(item: Item, experiment: Experiment, config: Configuration) -> bool:
-    """Whether all that an item needs of an experiment has been made."""
-    if any(need.kind == "true_fit" for need in item.needs):
-        return experiment.name in config.true_fits.environments
-    if any(need.kind == "transfer" for need in item.needs):
-        return experiment.name in config.transfers.experiments
-    return learned(item, experiment)
-
-
-def learned(item: Item, experiment: Experiment) -> bool:
-    """Whether the method that an item is about, or any, has been run on an experiment."""
-    return item.method in experiment.methods if item.method else bool(experiment.methods)
-
-
-class Shown:
-    """The items and claims of a plan."""
+class Shown(Items):
+    """The items, the claims and the page of a plan."""
 
     def __init__(self, plan: Plan):
-        self.plan, self.config = plan, plan.config
-        self.items = {item.name: item for item in read_items()}
+        super().__init__(plan)
         self.claims_file = os.path.relpath(plan.root / CLAIMS)
 
-    def names(self, kind: str) -> list[str]:
-        """Names of the figures or tables that have something to show."""
-        return [
-            name
-            for name, item in self.items.items()
-            if item.kind == kind and experiments_shown(item, self.config)
-        ]
+    # What demonstrations determine
 
-    def outputs(self, kind: str) -> list[str]:
-        """All files of the figures or tables."""
-        items = [self.items[name] for name in self.names(kind)]
-        paths = [path for item in items for path in (*item.outputs, item.provenance)]
-        return [f"{self.plan.results}/{path}" for path in paths]
-
-    def item(self, wildcards: Any) -> Item:
-        """The item that a job makes."""
-        return self.items[wildcards.get("figure") or wildcards.get("table")]
-
-    def inputs(self, wildcards: Any) -> list[str]:
-        """What an item is made from, for those of its experiments that it shows."""
-        item = self.item(wildcards)
-        known = experiments_shown(item, self.config)
-        made = [p for need in item.needs for one in known for p in self.expanded(need, one)]
-        return list(dict.fromkeys(made)) + self.plan.scenes(known)
-
-    def expanded(self, need: Need, experiment: Experiment) -> list[str]:
-        """The paths that a need stands for in one experiment."""
-        return [
-            self.plan.path(need.kind, **fields)
-            for method in self._methods(need, experiment)
-            for fields in self._fields(need.kind, experiment, method)
-            if all(fields[name] == value for name, value in need.fixed.items())
-        ]
-
-    def _methods(self, need: Need, experiment: Experiment) -> list[str]:
-        """The methods that a need is asked of; one blank where its files know no methods."""
-        if "method" not in layout.wildcards(need.kind):
-            return [""]
-        wanted = need.fixed.get("method")
-        return [m for m in experiment.methods if wanted in (None, m)]
-
-    def _fields(self, kind: str, experiment: Experiment, method: str) -> list[dict[str, str]]:
-        """What the wildcards of a kind stand for in one experiment and method."""
-        n = experiment.iterations(method) if method else 0
-        first = 0 if kind == "iteration_constraint" else 1
-        values = {
-            "experiment": self._owners(kind, experiment),
-            "method": [method],
-            "group": list(self.config.groups),
-            "architecture": list(self.config.true_fits.architectures),
-            "iteration": [f"{i:02d}" for i in range(first, n + 1)],
-            "rule": self._rules(kind, method) if method else [],
-        }
-        names = layout.wildcards(kind)
-        chosen = product(*(values[name] for name in names))
-        return [dict(zip(names, one, strict=True)) for one in chosen]
-
-    def _owners(self, kind: str, experiment: Experiment) -> list[str]:
-        """The experiment in whose folder files of a kind lie; none where there are none."""
-        if kind == "true_fit":
-            fitted = experiment.name in self.config.true_fits.environments
-            return [experiment.name] if fitted else []
-        if kind == "transfer":
-            return [experiment.name] if experiment.name in self.config.transfers.experiments else []
-        if kind not in ("demonstrations", "expert_training", "expert_policy"):
-            return [experiment.name]
-        owner = self.config.experiments[experiment.demonstrations_from]
-        # Who was not trained here has no training curve, and no policy.
-        missing = kind != "demonstrations" and owner.source != "expert"
-        return [] if missing else [owner.name]
-
-    def _rules(self, kind: str, method: str) -> list[str]:
-        """The rules of a method's jobs: those of each iteration, or the others."""
-        repeated = self.plan.declared(method, "ITERATED", [])
-        if kind == "iteration_time":
-            return repeated
-        return [rule for rule in self.plan.jobs_of(method) if rule not in repeated]
-
-    def settings(self, wildcards: Any) -> dict:
-        """What drawing depends on besides its inputs."""
-        item = self.item(wildcards)
-        known = experiments_shown(item, self.config)
-        shown = {one.name: self._all_settings(one) for one in known} if item.shows_settings else {}
-        settings = {
-            "scale": self.config.scale,
-            "draw": item.draw,
-            "showing": plain(self.config.showing) if item.kind == "figure" else {},
-            "worlds": {one.name: self._world(one) for one in known},
-            "methods": list(self._titles(known).items()),
-            "experiments": shown,
-        }
-        return canonical(settings)
-
-    def _titles(self, experiments: Iterable[Experiment]) -> dict[str, str]:
-        """Titles of the paper's methods, which tables show though they were not run, and of those
-        that these experiments run: another method elsewhere changes nothing here.
+    @cached_property
+    def shown_to_learners(self) -> list[Experiment]:
+        """The experiments with demonstrations of their own, but recorded traffic: nothing can be
+        said of that.
         """
-        used = {method for one in experiments for method in one.methods}
-        return self.plan.titles({*paper.METHODS, *used})
+        own = [one for one in self.config.learned if one.demonstrations_of is None]
+        return [one for one in own if not one.recorded]
 
-    def _world(self, experiment: Experiment) -> dict:
-        return self.plan.world(experiment) | {"threshold": experiment.learning["threshold"]}
+    def shown_demonstrations(self, wildcards: Any) -> list[str]:
+        """Their demonstrations."""
+        need = Need("demonstrations", {})
+        return [path for one in self.shown_to_learners for path in self.expanded(need, one)]
 
-    def _all_settings(self, experiment: Experiment) -> dict:
-        """Everything that an experiment was run with, for the tables that show it."""
-        return {
-            "methods": list(experiment.methods),
-            "seeds": [seed for group in self.config.groups.values() for seed in group],
-            "demonstrations": experiment.demonstrations,
-            "learning": experiment.learning,
-            "measuring": experiment.measuring,
-        }
+    def determine_settings(self, wildcards: Any) -> dict:
+        """Their worlds and thresholds."""
+        worlds = {one.name: self.world(one) for one in self.shown_to_learners}
+        return canonical({"scale": self.config.scale, "worlds": worlds, "methods": []})
 
-    def code(self, wildcards: Any) -> str:
-        """Digest of the code that draws this item and no other."""
-        item = self.item(wildcards)
-        worlds = self.plan.worlds_code(experiments_shown(item, self.config))
-        return self.plan.code_of("show_item.py", item.module, *worlds)
+    def determine_code(self, wildcards: Any) -> str:
+        """Digest of the code that asks them."""
+        return self.plan.code_of("determine.py", *self.plan.worlds_code(self.shown_to_learners))
 
     # The drive of Figure 13, moving
 
@@ -248,8 +130,8 @@ class Shown:
 
     def claim_settings(self, wildcards: Any) -> dict:
         """What the verdicts depend on besides the inputs."""
-        worlds = {one.name: self._world(one) for one in self.checked}
-        titles = list(self._titles(self.checked).items())
+        worlds = {one.name: self.world(one) for one in self.checked}
+        titles = list(self.titles_of_all().items())
         return canonical({"scale": self.config.scale, "worlds": worlds, "methods": titles})
 
     def claims_code(self, wildcards: Any) -> str:
@@ -267,7 +149,7 @@ class Shown:
         used = sorted({one.environment for one in self.config.experiments.values()})
         worlds = {name: discovery.title(discovery.WORLDS, name) for name in used}
         words = [[item.name, item.title, item.caption] for item in items]
-        titles = worlds | self._titles(self.config.learned)
+        titles = worlds | self.titles_of_all()
         return canonical({"scale": self.config.scale, "items": words, "titles": titles})
 
     def page_layout(self) -> list[str]:

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from icl_core.artifacts import write_table, write_tensors
-from icl_core.demonstrations.files import read_demonstrations
+from icl_core.demonstrations.files import read_shown
 from icl_core.errors import InputError
 from icl_core.learning.engine.divergence import lost, marked
 from icl_core.learning.engine.training import Job, Store
@@ -16,9 +16,9 @@ from workflow.lib.stage import Stage
 
 
 def problem_of(stage: Stage) -> Problem:
-    """What a job learns: from its own demonstrations, with the experiment's beta or the world's."""
+    """What a job learns, each seed from what it is shown."""
     world = stage.world()
-    demonstrations = read_demonstrations(stage.input.demonstrations, world)
+    demonstrations = read_shown(stage.input.demonstrations, world, stage.seeds)
     beta = stage.settings.get("learning", {}).get("threshold")
     return Problem(
         world, demonstrations, stage.seeds, world.threshold if beta is None else float(beta)

@@ -1,12 +1,20 @@
-"""Variants: one change to several experiments, which makes others of them."""
+"""Variants: one change, written once, made to several experiments."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
 from icl_core.errors import InputError
-from icl_core.settings import merge
+from icl_core.settings import join, merge
 from workflow.lib.sections import SECTIONS
+
+
+def expanded(experiment: Mapping) -> dict:
+    """Write `demonstrations: path` in full."""
+    given = experiment.get("demonstrations")
+    if isinstance(given, str):
+        return {**experiment, "demonstrations": {"file": given}}
+    return dict(experiment)
 
 
 def of_scale(config: Mapping, scale: str) -> dict[str, Mapping]:
@@ -23,6 +31,20 @@ def of_scale(config: Mapping, scale: str) -> dict[str, Mapping]:
         if scale in given:
             found[name] = own
     return found
+
+
+def all_experiments(config: Mapping, scale: str) -> dict:
+    """The experiments of a configuration at a scale, those of its variants among them."""
+    written = {name: expanded(own) for name, own in config["experiments"].items()}
+    changes = {name: expanded(own) for name, own in of_scale(config, scale).items()}
+    complete = with_variants(written, changes)
+    for name in config["scales"][scale].get("experiments", {}):
+        if name not in complete:
+            raise InputError(
+                f"configuration: key {join(f'scales.{scale}.experiments', name)} is unknown; "
+                f"choose one of {', '.join(sorted(complete))}"
+            )
+    return complete
 
 
 def with_variants(experiments: Mapping, variants: Mapping) -> dict:

@@ -12,7 +12,9 @@ from workflow.program.forecast import megabytes, size_of
 from workflow.program.jobs import Job, Wanted, dry_run
 
 # These show many experiments at once: they are made again, not robbed of an input.
-GATHERING = frozenset({"collect_metrics", "claims", "figure", "report_page", "table", "transfer"})
+GATHERING = frozenset(
+    {"collect_metrics", "claims", "determine", "figure", "report_page", "table", "transfer"}
+)
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:

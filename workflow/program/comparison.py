@@ -17,7 +17,7 @@ from icl_core import discovery
 from icl_core.artifacts import read_provenance, read_table
 from icl_core.layout import find, group_of, path
 from icl_core.measuring.metrics import METRICS_SCHEMA
-from icl_core.showing.tables.settings import flattened, written
+from icl_core.showing.settings_table import flattened, written
 from workflow.lib.publish import picture
 
 NOT_THERE = "(not there)"

@@ -177,10 +177,11 @@ class Wanted(NamedTuple):
         configuration = self._configuration() if "/" not in target else None
         if configuration is None or target not in configuration.experiments:
             return [target]
+        one = configuration.experiments[target]
         return [
             f"{results}/{layout.path('run_metrics', experiment=target, method=method, group=group)}"
-            for method in configuration.experiments[target].methods
-            for group in configuration.groups
+            for method in one.methods
+            for group in configuration.groups_of(one, method)
         ]
 
     def _configuration(self) -> Configuration:

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 from icl_core.errors import InputError
+from icl_core.layout import ALL
 from workflow.lib.begin import LOADED, begin, job_environment, lift_rate_limit, one_of, sign_run
 from workflow.lib.iterations import Iterations
 from workflow.lib.resources import Requests

@@ -75,7 +75,7 @@ rule replay_recordings:
     input:
         scene=PLAN.scene,
     output:
-        PLAN.path("demonstrations"),
+        PLAN.path("demonstrations", group=ALL),
         time=PLAN.time("replay_recordings/{experiment}"),
     log:
         PLAN.log("replay_recordings/{experiment}"),
@@ -99,9 +99,9 @@ rule expert:
         trajectories=PLAN.path("demonstrations"),
         training=PLAN.path("expert_training"),
         policy=PLAN.path("expert_policy"),
-        time=PLAN.time("expert/{experiment}"),
+        time=PLAN.time("expert/{experiment}/seeds-{group}"),
     log:
-        PLAN.log("expert/{experiment}"),
+        PLAN.log("expert/{experiment}/seeds-{group}"),
     wildcard_constraints:
         experiment=one_of(PLAN.config.experiments_from("expert")),
     conda:
@@ -111,9 +111,7 @@ rule expert:
         mem_mb=REQUESTS.memory,
         runtime=REQUESTS.runtime,
     params:
-        settings=PLAN.given(
-            "demonstrations.trajectories", "demonstrations.seed", "demonstrations.constrained_rl"
-        ),
+        settings=PLAN.given("demonstrations.trajectories", "demonstrations.constrained_rl"),
         code=PLAN.code("expert.py"),
     script:
         "../scripts/expert.py"
@@ -125,7 +123,7 @@ rule import_demonstrations:
         about=PLAN.imported_about,
         scene=PLAN.scene,
     output:
-        PLAN.path("demonstrations"),
+        PLAN.path("demonstrations", group=ALL),
         time=PLAN.time("import_demonstrations/{experiment}"),
     log:
         PLAN.log("import_demonstrations/{experiment}"),

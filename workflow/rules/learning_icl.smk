@@ -28,6 +28,7 @@ rule icl_density:
 
 rule icl_initial_constraint:
     input:
+        demonstrations=PLAN.demonstrations,
         scene=PLAN.scene,
     output:
         PLAN.path("iteration_constraint", method="icl", iteration="00"),
@@ -41,7 +42,7 @@ rule icl_initial_constraint:
         mem_mb=REQUESTS.memory,
         runtime=REQUESTS.runtime,
     params:
-        settings=PLAN.given("learning.icl.constraint"),
+        settings=PLAN.given("learning.icl.constraint", "learning.threshold"),
         code=PLAN.code("icl_initial_constraint.py"),
     script:
         "../scripts/icl_initial_constraint.py"

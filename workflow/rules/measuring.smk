@@ -30,9 +30,32 @@ rule metrics:
         "../scripts/metrics.py"
 
 
+# One job for all: what takes long is left out, and a job of its own would take longer to start.
+rule determine:
+    input:
+        SHOWN.shown_demonstrations,
+    output:
+        PLAN.path("determined"),
+        time=PLAN.time("determine"),
+    log:
+        PLAN.log("determine"),
+    conda:
+        ENV
+    threads: 1
+    resources:
+        mem_mb=REQUESTS.memory,
+        runtime=REQUESTS.runtime,
+    params:
+        settings=SHOWN.determine_settings,
+        code=SHOWN.determine_code,
+    script:
+        "../scripts/determine.py"
+
+
 rule collect_metrics:
     input:
         PLAN.metrics_of_all_runs,
+        rules.determine.output[0],
     output:
         PLAN.path("metrics"),
         time=PLAN.time("collect_metrics"),

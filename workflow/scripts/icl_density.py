@@ -18,10 +18,11 @@ def main(stage: Stage) -> None:
     problem = problem_of(stage)
     settings = stage.build(DensitySettings, "learning.icl.density")
     density = fit_density(problem, settings, Job(stage.progress()))
-    normal = normal_surprise(density, visited_inputs(problem.world, problem.demonstrations))
-    for seed, surprise, failed in zip(stage.seeds, density.mean, density.failed, strict=True):
+    shown = problem.of_each(lambda one: visited_inputs(problem.world, one))
+    for k, seed in enumerate(stage.seeds):
+        normal, surprise = normal_surprise(density, k, shown[k]), density.mean[k]
         # The normal distribution's is infinite where inputs lie on a line.
-        if np.isfinite(normal) and surprise > normal + ROOM and not failed:
+        if np.isfinite(normal) and surprise > normal + ROOM and not density.failed[k]:
             stage.warn(
                 f"density of {problem.world.name}, seed {seed}: expected -log p of at most "
                 f"{normal:.2f} as a normal distribution has it, found {surprise:.2f}; "

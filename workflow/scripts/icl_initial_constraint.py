@@ -3,12 +3,13 @@
 from icl_core.artifacts import write_tensors
 from icl_core.learning.methods.icl.state import ConstraintSettings, initial_constraint
 from workflow.lib.stage import Stage, run
+from workflow.lib.training_job import problem_of
 
 
 def main(stage: Stage) -> None:
     """Draw, write."""
     settings = stage.build(ConstraintSettings, "learning.icl.constraint")
-    state = initial_constraint(stage.world(), stage.seeds, settings)
+    state = initial_constraint(problem_of(stage), settings)
     write_tensors(stage.output[0], state.tensors(), stage.provenance())
 
 

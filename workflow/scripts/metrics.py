@@ -6,8 +6,11 @@ Also the constraint as one file that needs no pipeline.
 import numpy as np
 
 from icl_core.artifacts import read_tensors, write_table
+from icl_core.demonstrations.files import read_shown
 from icl_core.learning.engine.divergence import marks
 from icl_core.learning.engine.networks import Networks
+from icl_core.learning.problem import Problem
+from icl_core.measuring.determined import learned_excess
 from icl_core.measuring.loading import constraint_on_grid, expert_visits, rollout_visits
 from icl_core.measuring.metrics import Learned, Run, reported_means, run_metrics
 from icl_core.measuring.rollouts import report_rollouts
@@ -25,6 +28,9 @@ def main(stage: Stage) -> None:
     episodes = stage.section("measuring.report_episodes")
     rollouts = report_rollouts(world, policy.pick(there), seeds, episodes)
     write_table(stage.output.rollouts, rollouts, provenance)
+    beta = stage.section("learning.threshold") or world.threshold
+    found = Networks.from_tensors(read_tensors(stage.input.constraint)).pick(there)
+    given = read_shown(stage.input.demonstrations, world, seeds)
     constraints = enumerate(stage.input.constraints)  # from 0, the initial constraint
     policies = enumerate(stage.input.policies, start=1)
     learned = Learned(
@@ -32,14 +38,14 @@ def main(stage: Stage) -> None:
         rollout_visits([stage.output.rollouts], world),
         {i: constraint_on_grid(path, world)[there] for i, path in constraints},
         {i: read_tensors(path)["nad"][there] for i, path in policies},
+        learned_excess(Problem(world, given, seeds, beta), found),
     )
     steps = dict(zip(stage.seeds, failed.tolist(), strict=True))
     lost = {seed: step for seed, step in steps.items() if step}
     own = Run(stage.wildcards.experiment, stage.wildcards.method, world, seeds, lost)
-    expert = expert_visits(stage.input.demonstrations, world)
-    metrics = run_metrics(own, expert, learned)
+    shown = expert_visits([stage.input.demonstrations], world).to(seeds)
+    metrics = run_metrics(own, shown, learned)
     write_table(stage.output.metrics, metrics, provenance)
-    beta = stage.section("learning.threshold")
     constraint = PortableConstraint.of_run(stage.input.constraint, world, beta, provenance)
     constraint.save(stage.output.portable)
     stage.note(**reported_means(metrics))

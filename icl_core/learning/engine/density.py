@@ -104,15 +104,19 @@ class Density:
     """One flow per run, the scaling of their inputs, and the expert's statistics under each."""
 
     flows: list[Flow]
-    low: np.ndarray  # (inputs,) smallest demonstrated
-    high: np.ndarray  # (inputs,) largest
+    low: np.ndarray  # (runs, inputs) smallest demonstrated
+    high: np.ndarray  # (runs, inputs) largest
     mean: np.ndarray  # (runs,) mu_E
     deviation: np.ndarray  # (runs,) sigma_E
     failed: np.ndarray  # (runs,) the epoch after which a fit has diverged, 0 where it has not
 
     def negative_log_likelihood(self, run: int, inputs: np.ndarray) -> np.ndarray:
         """-log p of constraint inputs (n, k) in scaled coordinates, (n,)."""
-        return self.flows[run].negative_log_likelihood(scaled(inputs, self.low, self.high))
+        return self.flows[run].negative_log_likelihood(self.scaled(run, inputs))
+
+    def scaled(self, run: int, inputs: np.ndarray) -> np.ndarray:
+        """Constraint inputs (n, k) as a run's flow sees them."""
+        return scaled(inputs, self.low[run], self.high[run])
 
     def unusual(self, run: int, inputs: np.ndarray) -> np.ndarray:
         """Which inputs (n, k) are unlike the expert's, (n,) bool."""
@@ -150,12 +154,12 @@ def scaled(inputs: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
     return (2.0 * (inputs - start) / span - 1.0).astype(np.float32)
 
 
-def normal_surprise(density: Density, inputs: np.ndarray) -> float:
-    """Mean -log p of inputs (n, k) under one normal distribution fitted to them, scaled alike.
+def normal_surprise(density: Density, run: int, inputs: np.ndarray) -> float:
+    """Mean -log p of inputs (n, k) under one normal distribution fitted to them, scaled as a run's.
 
     A flow that has learned enough is no worse; of one input it is exactly that: its couplings
     have nothing to depend on.
     """
-    alike = scaled(inputs, density.low, density.high).astype(np.float64)
+    alike = density.scaled(run, inputs).astype(np.float64)
     covariance = np.atleast_2d(np.cov(alike.T, ddof=0))
     return 0.5 * float(np.linalg.slogdet(2.0 * np.pi * np.e * covariance)[1])

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -31,20 +32,23 @@ def fit_density(problem: Problem, settings: DensitySettings, job: Job | None = N
     A fit that diverges leaves the flow that it began with.
     """
     world, seeds = problem.world, problem.seeds
-    inputs = visited_inputs(world, problem.demonstrations)
-    low, high = inputs.min(axis=0), inputs.max(axis=0)
+    shown = problem.of_each(lambda one: visited_inputs(world, one))
+    low = np.stack([inputs.min(axis=0) for inputs in shown])
+    high = np.stack([inputs.max(axis=0) for inputs in shown])
 
-    def noisy(rng: np.random.Generator) -> np.ndarray:
+    def noisy(run: int, rng: np.random.Generator) -> np.ndarray:
+        inputs = shown[run]
         noise = rng.uniform(-0.5, 0.5, size=inputs.shape) * world.input_resolution
-        return scaled(inputs + noise, low, high)
+        return scaled(inputs + noise, low[run], high[run])
 
-    flows, epochs = zip(*(_fit(noisy, seed, settings) for seed in seeds), strict=True)
+    fits = [_fit(partial(noisy, run), seed, settings) for run, seed in enumerate(seeds)]
+    flows, epochs = zip(*fits, strict=True)
     failed = np.array(epochs)
     job = (job or Job()).of(seeds, "learning.icl.density")
     job.report(failed, failed > 0, "epoch", ["learning_rate"])
     unknown = np.zeros(len(seeds))
     blank = Density(list(flows), low, high, unknown, unknown, failed)
-    surprise = [blank.negative_log_likelihood(run, inputs) for run in range(len(seeds))]
+    surprise = [blank.negative_log_likelihood(run, inputs) for run, inputs in enumerate(shown)]
     mean = np.array([s.mean(dtype=np.float64) for s in surprise])
     deviation = np.array([s.std(ddof=1, dtype=np.float64) for s in surprise])
     return replace(blank, mean=mean, deviation=deviation)

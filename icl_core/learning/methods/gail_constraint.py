@@ -25,7 +25,7 @@ from icl_core.settings import COUNT, LAYERS, RATE, section, setting
 TITLE = "GAIL-Constraint"
 PLACE = 1
 SIZES = {
-    "quick": {"total_steps": 80_000, "warm_up": 10, "on_policy": {"passes": 8}},
+    "quick": {"total_steps": 60_000, "warm_up": 8, "on_policy": {"passes": 8}},
     "smoke": {
         "total_steps": 400,
         "warm_up": 1,
@@ -96,7 +96,8 @@ class _Learner:
             critics=1,
             purpose="gail-constraint",
         )
-        self.expert = visited_inputs(problem.world, problem.demonstrations)  # (N_E, inputs)
+        # (N_E, inputs) of each run
+        self.expert = problem.of_each(lambda shown: visited_inputs(problem.world, shown))
         self.discriminator = fresh_constraints(problem.world, problem.seeds, settings.hidden)
         self.optimiser = Adam(self.discriminator.parameters, settings.learning_rate)
 
@@ -126,10 +127,9 @@ class _Learner:
     def _discriminate(self, inputs: np.ndarray, rngs: list[np.random.Generator]) -> None:
         """One pass of the discriminator over a rollout and the demonstrations."""
         settings = self.settings
-        for expert, agent in pairs(
-            self.expert, inputs, rngs, settings.batch, settings.first_pairs_only
-        ):
-            discriminate(self.discriminator, self.optimiser, expert, agent)
+        batches = pairs(self.expert, list(inputs), rngs, settings.batch, settings.first_pairs_only)
+        for runs, expert, agent in batches:
+            discriminate(self.discriminator, self.optimiser, expert, agent, runs)
 
     def tensors(self) -> dict[str, np.ndarray]:
         own = self.discriminator.tensors("discriminator.") | self.optimiser.tensors("adam.")
@@ -143,34 +143,54 @@ class _Learner:
 
 
 def pairs(
-    expert: np.ndarray,
-    agent: np.ndarray,
+    expert: Sequence[np.ndarray],
+    agent: Sequence[np.ndarray],
     rngs: Sequence[np.random.Generator],
     size: int,
     first_only: bool = False,
-) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """One pass over min(N_E, N_A) inputs of either side, in batches of (runs, size, inputs).
+) -> Iterator[tuple[list[int], np.ndarray, np.ndarray]]:
+    """One pass over min(N_E, N_A) inputs of either side of each run, in batches: whose it is, and
+    (runs, size, inputs) of either side.
 
-    `expert` (N_E, inputs) serves all runs, `agent` is (runs, N_A, inputs). Each side is drawn
-    from all it has, without replacement.
+    `expert` and `agent` are (N_E, inputs) and (N_A, inputs) of each run. Each side is drawn from
+    all it has, without replacement. Runs with more of them go on when the others have ended.
     """
-    n_expert, n_agent = len(expert), agent.shape[1]
-    n = min(n_expert, n_agent)
-    if first_only:
-        theirs = ours = np.stack([rng.permutation(n) for rng in rngs])
-    else:
-        theirs = np.stack([rng.permutation(n_expert)[:n] for rng in rngs])
-        ours = np.stack([rng.permutation(n_agent)[:n] for rng in rngs])
-    run = np.arange(len(rngs))[:, None]
-    for start in range(0, n, size):
-        batch = slice(start, start + size)
-        yield expert[theirs[:, batch]], agent[run, ours[:, batch]]
+    drawn = []
+    for theirs, ours, rng in zip(expert, agent, rngs, strict=True):
+        n = min(len(theirs), len(ours))
+        first = rng.permutation(n if first_only else len(theirs))[:n]
+        second = first if first_only else rng.permutation(len(ours))[:n]
+        drawn.append((theirs[first], ours[second]))
+    counts = np.array([len(theirs) for theirs, _ in drawn])
+    for start in range(0, counts.max(), size):
+        left = np.clip(counts - start, 0, size)
+        for length in np.unique(left[left > 0])[::-1].tolist():
+            runs, batch = np.flatnonzero(left == length).tolist(), slice(start, start + length)
+            sides = zip(*(drawn[run] for run in runs), strict=True)
+            theirs, ours = (np.stack([part[batch] for part in side]) for side in sides)
+            yield runs, theirs, ours
 
 
 def discriminate(
+    discriminator: Networks,
+    optimiser: Adam,
+    expert: np.ndarray,
+    agent: np.ndarray,
+    runs: Sequence[int],
+) -> None:
+    """One step on BCE(D(expert), 1) + BCE(D(agent), 0), for batches (runs, n, inputs) of `runs`."""
+    if len(runs) < discriminator.runs:
+        some, adam = discriminator.pick(runs), optimiser.pick(runs)
+        _descend(some, adam, expert, agent)
+        discriminator.parameters[runs] = some.parameters
+        optimiser.put(runs, adam)
+    else:
+        _descend(discriminator, optimiser, expert, agent)
+
+
+def _descend(
     discriminator: Networks, optimiser: Adam, expert: np.ndarray, agent: np.ndarray
 ) -> None:
-    """One step on BCE(D(expert), 1) + BCE(D(agent), 0), for batches (runs, n, inputs)."""
     n = expert.shape[1]
     logits, trace = discriminator.trace(np.concatenate([expert, agent], axis=1))
     slope = sigmoid(logits)

@@ -16,13 +16,13 @@ from icl_core.layout import seeds_of
 from icl_core.learning.engine.rollouts import roll_out
 from icl_core.learning.engine.training import ADJUSTMENT_SCHEMA
 from icl_core.learning.methods.icl.state import PolicyState
-from icl_core.measuring.loading import constraint_on_grid, expert_visits, failed_runs
+from icl_core.measuring.loading import constraint_on_grid, failed_runs
 from icl_core.measuring.metrics import constraint_error
 from icl_core.measuring.results import Results, Share
 from icl_core.measuring.statistics import mean_and_std
 from icl_core.randomness import generator
 from icl_core.showing.loading import (
-    demonstrations_of,
+    demonstrated,
     failed_seeds,
     recovered_constraints,
     world_as,
@@ -99,8 +99,6 @@ def direction_figure(results: Results, experiments: Sequence[str]) -> Figure:
     """Accruals of expert and agent, the change of c in the first adjustment, and c after it."""
     (experiment,) = experiments
     world = world_as(results, experiment, Gridworld)
-    demonstrations = demonstrations_of(results, experiment)
-    expert = normalised(world.grid, expert_visits(demonstrations, world))
     icl = {"experiment": experiment, "method": "icl"}
     fields, policy = results.find("iteration_policy", **icl, iteration="01")[0]
     seeds = seeds_of(fields["group"])
@@ -110,6 +108,7 @@ def direction_figure(results: Results, experiments: Sequence[str]) -> Figure:
     )
     run = int(np.argmin(failed_runs(second, len(seeds)) > 0))  # the first that has not failed
     seed = seeds[run]
+    expert = normalised(world.grid, demonstrated(results, experiment).to([seed])[0])
     agent = normalised(world.grid, _agent_visits(world, policy, run, seed))
     before, after = (constraint_on_grid(path, world)[run] for path in (first, second))
     figure = draw_direction(world, expert, agent, before, after)

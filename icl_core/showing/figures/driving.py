@@ -12,12 +12,14 @@ from matplotlib.lines import Line2D
 
 from icl_core.demonstrations.accruals import normalised
 from icl_core.environments.world import Axis, World
-from icl_core.measuring.loading import expert_visits
 from icl_core.measuring.results import Results
 from icl_core.measuring.statistics import mean_and_std
 from icl_core.showing.fields import BOUNDARY, EXPERT, OUTLINE, draw_boundary, draw_field
 from icl_core.showing.loading import (
+    Accruals,
     accruals,
+    demonstrated,
+    demonstrators,
     footer_of,
     panel_titles,
     recovered_constraints,
@@ -107,8 +109,7 @@ def constraint_figure(results: Results, experiments: Sequence[str]) -> Figure:
     (experiment,) = experiments
     world = results.worlds[experiment]
     values = recovered_constraints(results, experiment)
-    demonstrations = results.one("demonstrations", experiment=experiment)
-    expert = None if demonstrations is None else expert_visits(demonstrations, world)
+    expert = demonstrated(results, experiment).experts.sum(axis=0)
     titles = panel_titles(results, experiment, values)
     figure = draw_constraints(world, values, titles, expert)
     footer(figure, _footer(results, experiment, values))
@@ -118,10 +119,10 @@ def constraint_figure(results: Results, experiments: Sequence[str]) -> Figure:
 def accruals_figure(results: Results, experiments: Sequence[str]) -> Figure:
     """Figures 28 and 29: the expert's accruals, then each method's mean over seeds."""
     (experiment,) = experiments
-    expert, visited = accruals(results, experiment)
-    titles = panel_titles(results, experiment, visited)
-    figure = draw_accruals(results.worlds[experiment], expert, visited, titles)
-    footer(figure, _footer(results, experiment, visited))
+    found = accruals(results, experiment)
+    titles = panel_titles(results, experiment, found.visited)
+    figure = draw_accruals(results.worlds[experiment], found, titles)
+    footer(figure, _footer(results, experiment, found.visited))
     return figure
 
 
@@ -153,25 +154,20 @@ def draw_constraints(
     return figure
 
 
-def draw_accruals(
-    world: World,
-    expert: np.ndarray,
-    visited: Mapping[str, np.ndarray],
-    titles: Mapping[str, str],
-) -> Figure:
-    """`expert` holds counts of visits, `visited` (runs, *grid.shape) for each method."""
+def draw_accruals(world: World, found: Accruals, titles: Mapping[str, str]) -> Figure:
+    """`titles` are those of the methods' panels."""
     view = VIEWS.get(world.name, View())
-    shown = {"expert": _share(world, view, expert[None])}
-    shown |= {method: _share(world, view, runs) for method, runs in visited.items()}
+    shown = {"expert": _share(world, view, found.experts)}
+    shown |= {method: _share(world, view, runs) for method, runs in found.visited.items()}
     highest = 1.0 if view.binary else max(np.nanmax(share) for share in shown.values())
     figure, axes = panels(len(shown), height=HEIGHT, sharey=True)
     for ax, (method, share) in zip(axes[0], shown.items(), strict=True):
         turned = share.transpose(view.up, view.across)
         image = draw_field(ax, _over(world, view), turned, ACCRUAL_MAP, highest)
         if method == "expert":
-            title(ax, "Expert accruals", "demonstrations")
+            title(ax, "Expert accruals", demonstrators(len(found.experts)))
         else:
-            inside = _percent(visited[method], expert > 0)
+            inside = _percent(found.visited[method], found.shown[method] > 0)
             title(ax, titles[method], f"{inside} in expert's cells")
     _label(axes[0], world, view)
     label = "share of seeds that visit" if view.binary else "share of visits [%]"

@@ -13,7 +13,9 @@ from icl_core.measuring.metrics import constraint_error, dissimilarities
 from icl_core.measuring.results import Results
 from icl_core.measuring.statistics import mean_and_std
 from icl_core.showing.loading import (
+    Accruals,
     accruals,
+    demonstrators,
     footer_of,
     panel_titles,
     recovered_constraints,
@@ -40,7 +42,7 @@ ITEMS = [
         "caption": (
             "Gridworld (A) where moves slip: with probability p_slip another move happens than "
             "the intended one, each of the other seven with equal probability. The recovered "
-            "constraint function, mean over seeds; each world has an expert of its own. The "
+            "constraint function, mean over seeds; each world has experts of its own. The "
             "outline shows the truly constrained cells; the star is the goal. Below each title: "
             "CMSE, mean and standard deviation over seeds."
         ),
@@ -113,9 +115,9 @@ ITEMS = [
         "title": "Normalised accruals, Gridworld (A)",
         "caption": (
             "Gridworld (A): normalised accruals, the share of all visits that fell on each cell, "
-            "of the demonstrations and of each method's final policy (mean over seeds), on one "
+            "of the demonstrations and of each method's final policy (means over seeds), on one "
             "colour scale. The outline shows the truly constrained cells; the star is the goal. "
-            "Below each title: NAD to the demonstrations, mean and standard deviation over seeds."
+            "Below each title: NAD to the demonstrations of the seed, mean and deviation."
         ),
         "category": "Accruals",
         "needs": ["demonstrations", "rollouts"],
@@ -143,9 +145,9 @@ ITEMS = [
         "title": "Normalised accruals, Gridworld (B)",
         "caption": (
             "Gridworld (B): normalised accruals, the share of all visits that fell on each cell, "
-            "of the demonstrations and of each method's final policy (mean over seeds), on one "
+            "of the demonstrations and of each method's final policy (means over seeds), on one "
             "colour scale. The outline shows the truly constrained cells; the star is the goal. "
-            "Below each title: NAD to the demonstrations, mean and standard deviation over seeds."
+            "Below each title: NAD to the demonstrations of the seed, mean and deviation."
         ),
         "category": "Accruals",
         "needs": ["demonstrations", "rollouts"],
@@ -204,10 +206,10 @@ def constraint_figure(results: Results, experiments: Sequence[str]) -> Figure:
 def accruals_figure(results: Results, experiments: Sequence[str]) -> Figure:
     """Figures 17 and 19: the expert's accruals, then each method's mean over seeds."""
     (experiment,) = experiments
-    expert, visited = accruals(results, experiment)
-    titles = panel_titles(results, experiment, visited)
-    figure = draw_accruals(world_as(results, experiment, Gridworld), expert, visited, titles)
-    footer(figure, _footer(results, experiment, visited))
+    found = accruals(results, experiment)
+    titles = panel_titles(results, experiment, found.visited)
+    figure = draw_accruals(world_as(results, experiment, Gridworld), found, titles)
+    footer(figure, _footer(results, experiment, found.visited))
     return figure
 
 
@@ -229,22 +231,18 @@ def draw_constraints(
     return figure
 
 
-def draw_accruals(
-    world: Gridworld,
-    expert: np.ndarray,
-    visited: Mapping[str, np.ndarray],
-    titles: Mapping[str, str],
-) -> Figure:
-    """`expert` holds the counts of visits (7, 7), `visited` (runs, 7, 7) for each method."""
+def draw_accruals(world: Gridworld, found: Accruals, titles: Mapping[str, str]) -> Figure:
+    """`titles` are those of the methods' panels."""
+    visited = found.visited
     shares = {m: 100 * normalised(world.grid, runs).mean(axis=0) for m, runs in visited.items()}
-    expert_share = 100 * normalised(world.grid, expert)
+    expert_share = 100 * normalised(world.grid, found.experts).mean(axis=0)
     highest = max(share.max() for share in (expert_share, *shares.values()))
     figure, axes = panels(1 + len(visited), height=1.9)
     image = draw_map(axes[0, 0], world, expert_share, ACCRUAL_MAP, highest)
-    title(axes[0, 0], "Expert accruals", "demonstrations")
+    title(axes[0, 0], "Expert accruals", demonstrators(len(found.experts)))
     for ax, (method, counts) in zip(axes[0, 1:], visited.items(), strict=True):
         draw_map(ax, world, shares[method], ACCRUAL_MAP, highest)
-        distances = dissimilarities(world, expert, counts)
+        distances = dissimilarities(world, found.shown[method], counts)
         title(ax, titles[method], f"NAD {plus_minus(*mean_and_std(distances))}")
     for ax in axes[0]:
         outline(ax, world.constrained)

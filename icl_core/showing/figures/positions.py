@@ -19,7 +19,9 @@ from icl_core.measuring.results import Results
 from icl_core.measuring.statistics import mean_and_std
 from icl_core.showing.fields import draw_lines
 from icl_core.showing.loading import (
+    Accruals,
     accruals,
+    demonstrators,
     footer_of,
     panel_titles,
     recovered_constraints,
@@ -54,7 +56,7 @@ ITEMS = [
             "and of each method's final policy. The visits with each action (a = 0 left, blue; a "
             "= 1 right, orange, dashed) add up to 100 % by themselves, as NAD compares them. "
             "Line: mean over seeds; band: smallest to largest. Dotted: where the true constraint "
-            "begins. Below each title: NAD to the demonstrations, mean and standard deviation "
+            "begins. Below each title: NAD to the demonstrations of the seed, mean and deviation "
             "over seeds."
         ),
         "category": "Accruals",
@@ -87,7 +89,7 @@ ITEMS = [
             "and of each method's final policy. The visits with each action (a = 0 left, blue; a "
             "= 1 right, orange, dashed) add up to 100 % by themselves, as NAD compares them. "
             "Line: mean over seeds; band: smallest to largest. Dotted: where the true constraint "
-            "begins. Below each title: NAD to the demonstrations, mean and standard deviation "
+            "begins. Below each title: NAD to the demonstrations of the seed, mean and deviation "
             "over seeds."
         ),
         "category": "Accruals",
@@ -119,7 +121,7 @@ ITEMS = [
             "demonstrations and of each method's final policy. They add up to 100 % between -5 m "
             "and 5 m; what is visited beyond is left out, as NAD leaves it out. Line: mean over "
             "seeds; band: smallest to largest. Dotted: where the true constraint begins. Below "
-            "each title: NAD to the demonstrations, mean and standard deviation over seeds."
+            "each title: NAD to the demonstrations of the seed, mean and deviation over seeds."
         ),
         "category": "Accruals",
         "needs": ["demonstrations", "rollouts"],
@@ -150,7 +152,7 @@ ITEMS = [
             "demonstrations and of each method's final policy. They add up to 100 % between -5 m "
             "and 5 m; what is visited beyond is left out, as NAD leaves it out. Line: mean over "
             "seeds; band: smallest to largest. Dotted: where the true constraint begins. Below "
-            "each title: NAD to the demonstrations, mean and standard deviation over seeds."
+            "each title: NAD to the demonstrations of the seed, mean and deviation over seeds."
         ),
         "category": "Accruals",
         "needs": ["demonstrations", "rollouts"],
@@ -174,10 +176,10 @@ def constraint_figure(results: Results, experiments: Sequence[str]) -> Figure:
 def accruals_figure(results: Results, experiments: Sequence[str]) -> Figure:
     """The odd ones: the expert's accruals, then each method's mean and range over seeds."""
     (experiment,) = experiments
-    expert, visited = accruals(results, experiment)
-    titles = panel_titles(results, experiment, visited)
-    figure = draw_accruals(results.worlds[experiment], expert, visited, titles)
-    footer(figure, _footer(results, experiment, visited))
+    found = accruals(results, experiment)
+    titles = panel_titles(results, experiment, found.visited)
+    figure = draw_accruals(results.worlds[experiment], found, titles)
+    footer(figure, _footer(results, experiment, found.visited))
     return figure
 
 
@@ -200,20 +202,15 @@ def draw_constraints(
     return figure
 
 
-def draw_accruals(
-    world: World,
-    expert: np.ndarray,
-    visited: Mapping[str, np.ndarray],
-    titles: Mapping[str, str],
-) -> Figure:
-    """`expert` holds the counts of visits (*grid.shape), `visited` one more axis of runs."""
-    figure, axes = panels(1 + len(visited), height=1.95, sharey=True)
+def draw_accruals(world: World, found: Accruals, titles: Mapping[str, str]) -> Figure:
+    """`titles` are those of the methods' panels."""
+    figure, axes = panels(1 + len(found.visited), height=1.95, sharey=True)
     nodes = world.grid.axes[0].nodes
-    draw_lines(axes[0, 0], nodes, _shares(world.grid, expert[None]), ACTIONS, fill=True)
-    title(axes[0, 0], "Expert accruals", "demonstrations")
-    for ax, (method, counts) in zip(axes[0, 1:], visited.items(), strict=True):
+    draw_lines(axes[0, 0], nodes, _shares(world.grid, found.experts), ACTIONS, fill=True)
+    title(axes[0, 0], "Expert accruals", demonstrators(len(found.experts)))
+    for ax, (method, counts) in zip(axes[0, 1:], found.visited.items(), strict=True):
         draw_lines(ax, nodes, _shares(world.grid, counts), ACTIONS, fill=True)
-        distances = dissimilarities(world, expert, counts)
+        distances = dissimilarities(world, found.shown[method], counts)
         title(ax, titles[method], f"NAD {plus_minus(*mean_and_std(distances))}")
     axes[0, 0].set_ylim(bottom=0)
     _label(figure, axes[0], world, "share of visits [%]")

@@ -55,7 +55,7 @@ ITEMS = [
         "title": "Constraint mean squared error where moves slip",
         "caption": (
             "Constraint mean squared error (CMSE) of ICL on Gridworld (A) where moves slip with "
-            "probability p_slip, each world with an expert of its own. Mean and standard "
+            "probability p_slip, each world with experts of its own. Mean and standard "
             "deviation over seeds; lower is better. The paper's value stands beside ours; the "
             "first column repeats Table 1."
         ),
@@ -77,7 +77,7 @@ ITEMS = [
         "title": "Normalised accrual dissimilarity where moves slip",
         "caption": (
             "Normalised accrual dissimilarity (NAD) of ICL on Gridworld (A) where moves slip "
-            "with probability p_slip, each world with an expert of its own. Mean and standard "
+            "with probability p_slip, each world with experts of its own. Mean and standard "
             "deviation over seeds; lower is better. The paper's value stands beside ours; the "
             "first column repeats Table 2."
         ),

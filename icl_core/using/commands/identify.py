@@ -11,8 +11,9 @@ from icl_core.environments import make_world
 from icl_core.environments.gridworld import SIZE, Gridworld
 from icl_core.environments.world import World
 from icl_core.errors import InputError
+from icl_core.measuring.budget import Bounds
 from icl_core.measuring.edges import Edges, allowed_edges
-from icl_core.measuring.identified import Bounds, Identified
+from icl_core.measuring.identified import Identified
 from icl_core.using.commands import sources
 
 ROUND = 5e-3  # values that are 0 or 1 to two digits are said to be so

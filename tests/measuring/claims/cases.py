@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from icl_core.demonstrations.trajectories import Trajectories
+from icl_core.measuring.claims.evidence.experts import SHARED
 from icl_core.measuring.claims.intervals import Sample
 from icl_core.measuring.paper import PAPER
 from tests.measuring.claims.made_up import world_of
@@ -54,7 +55,7 @@ def in_an_order(e):
 def a_share_left(e):
     share = e.pick(0.1, 0.6, e.given["at_most"])
     return {
-        "noise_floor": lambda experiment: {0: 0.1},
+        "noise_floor": lambda experiment: {SHARED: 0.1},
         "by_iteration": lambda metric, experiment: e.each(lambda _: np.full(3, 1.1), 0),
         "reported": lambda *key: e.around(0.1 + share),
     }
@@ -123,7 +124,7 @@ def shifted(e):
         return (np.abs(z - place) == np.abs(z - place).min()).astype(float)
 
     return {
-        "expert_visits": lambda experiment: {0: at(0.0)},
+        "expert_visits": lambda experiment: {SHARED: at(0.0)},
         "visits": lambda experiment, method="icl": e.each(at, 1.0 * e.lean, 0.4),
     }
 
@@ -145,7 +146,7 @@ def episodes(count=4, steps=3, reward=1.0):
 
 def earning_like_experts(e):
     return {
-        "demonstrations": lambda name: {0: episodes()},
+        "demonstrations": lambda name: {SHARED: episodes()},
         "returns": lambda name, method="icl": e.around(3 * (e.given["share"] + 0.1 * e.lean)),
     }
 
@@ -310,7 +311,7 @@ def what_experts_do(e):
 
     return {
         "constraints": constraints,
-        "expert_visits": lambda name: {0: visited.astype(float)},
+        "expert_visits": lambda name: {SHARED: visited.astype(float)},
     }
 
 

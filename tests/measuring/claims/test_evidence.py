@@ -7,10 +7,10 @@ import pytest
 from icl_core.artifacts import write_table, write_tensors
 from icl_core.demonstrations.accruals import visits
 from icl_core.demonstrations.files import write_demonstrations
-from icl_core.demonstrations.trajectories import Trajectories
+from icl_core.demonstrations.trajectories import Trajectories, side_by_side
 from icl_core.environments import make_world
 from icl_core.job_times import Record, write_time
-from icl_core.layout import path
+from icl_core.layout import ALL, path
 from icl_core.learning.engine.networks import Networks
 from icl_core.learning.engine.rollouts import roll_out
 from icl_core.learning.engine.training import (
@@ -23,7 +23,7 @@ from icl_core.learning.linear_program import evaluate_policy
 from icl_core.learning.methods.icl.state import PolicyState
 from icl_core.learning.true_fit import FIT_SCHEMA
 from icl_core.measuring.claims.evidence import Evidence, MissingError
-from icl_core.measuring.claims.evidence.experts import own
+from icl_core.measuring.claims.evidence.experts import SHARED, own
 from icl_core.measuring.claims.evidence.learned import expected_visits
 from icl_core.measuring.results import Results
 from icl_core.measuring.rollouts import report_rollouts
@@ -58,8 +58,14 @@ def write_rollouts(root, episodes):
 
 
 def write_shown(root):
-    file = root / path("demonstrations", experiment=NAME)
+    file = root / path("demonstrations", experiment=NAME, group=ALL)
     write_demonstrations(file, shown(), WORLD, {})
+
+
+def write_experts(root, group, seeds):
+    file = root / path("demonstrations", experiment=NAME, group=group)
+    sets = side_by_side([shown(seed=seed) for seed in seeds])
+    write_demonstrations(file, sets, WORLD, {}, seeds)
 
 
 def test_rollouts_are_those_that_were_made(tmp_path):
@@ -76,15 +82,23 @@ def test_rollouts_are_those_that_were_made(tmp_path):
     assert costs[1] == pytest.approx(counts)
 
 
-def test_one_expert_stands_for_all_runs(tmp_path):
+def test_a_shared_set_stands_for_all_runs(tmp_path):
     write_shown(tmp_path)
     taken = evidence(tmp_path).demonstrations(NAME)
     assert len(own(taken, 2)) == len(own(taken, 3)) == 6
-    assert own({2: "two", 3: "three"}, 3) == "three"
-    with pytest.raises(KeyError):
-        own({2: "two", 3: "three"}, 1)
-    assert evidence(tmp_path).noise_floor(NAME)[0] > 0
-    assert evidence(tmp_path).expert_visits(NAME)[0].sum() == shown().lengths.sum()
+    assert evidence(tmp_path).noise_floor(NAME)[SHARED] > 0
+    assert evidence(tmp_path).expert_visits(NAME)[SHARED].sum() == shown().lengths.sum()
+
+
+def test_run_k_has_expert_k(tmp_path):
+    write_experts(tmp_path, "1-2", [1, 2])
+    write_experts(tmp_path, "3-3", [3])
+    counts = evidence(tmp_path).expert_visits(NAME)
+    assert list(counts) == SEEDS
+    for seed in SEEDS:
+        np.testing.assert_array_equal(own(counts, seed), visits(WORLD, shown(seed=seed)))
+    with pytest.raises(MissingError, match="the expert of seed 4 was not trained"):
+        own(counts, 4)
 
 
 def test_policies_are_measured_on_sets_as_large_as_the_demonstrations(tmp_path):
@@ -98,15 +112,23 @@ def test_policies_are_measured_on_sets_as_large_as_the_demonstrations(tmp_path):
 
 
 def test_experts_are_rolled_out_anew(tmp_path):
-    write_tensors(tmp_path / path("expert_policy", experiment=NAME), policies([1]).tensors(), {})
-    columns = dict.fromkeys(TRAINING_COLUMNS, np.ones((5, 1)))
-    log = log_table(TRAINING_SCHEMA, columns, [1])
-    write_table(tmp_path / path("expert_training", experiment=NAME), log, {})
+    for group, seeds in (("1-2", [1, 2]), ("3-3", [3])):
+        here = {"experiment": NAME, "group": group}
+        write_tensors(tmp_path / path("expert_policy", **here), policies(seeds).tensors(), {})
+        columns = dict.fromkeys(TRAINING_COLUMNS, np.full((5, len(seeds)), seeds))
+        log = log_table(TRAINING_SCHEMA, columns, seeds)
+        write_table(tmp_path / path("expert_training", **here), log, {})
     there = evidence(tmp_path)
-    (taken,) = there.expert_episodes(NAME).values()
-    assert len(taken) == 300
-    counts = visits(WORLD, taken).ravel() @ WORLD.true_on_grid / 300
-    assert there.true_costs(NAME, taken).mean() == pytest.approx(counts)
+    logs = there.expert_training(NAME)
+    assert {expert: log["return"].to_pylist() for expert, log in logs.items()} == {
+        seed: [seed] * 5 for seed in SEEDS
+    }
+    episodes = there.expert_episodes(NAME)
+    assert {expert: len(taken) for expert, taken in episodes.items()} == dict.fromkeys(SEEDS, 300)
+    alone = roll_out(WORLD, policies([3]), generators([3], "unfiltered"), 300)[0]
+    np.testing.assert_array_equal(visits(WORLD, episodes[3]), visits(WORLD, alone))
+    counts = visits(WORLD, episodes[1]).ravel() @ WORLD.true_on_grid / 300
+    assert there.true_costs(NAME, episodes[1]).mean() == pytest.approx(counts)
     assert there.best_return(NAME) == pytest.approx(1.0)
 
 
@@ -114,7 +136,7 @@ def test_satisfied_demonstrations_are_counted_under_each_runs_constraint(tmp_pat
     stack = Networks.blank(3, (2, 4, 1))
     stack.layers[-1][1][...] = np.array([-20.0, 20.0, -20.0])[:, None, None]
     write_tensors(tmp_path / path("constraint", **RUN), stack.tensors(), {})
-    found = evidence(tmp_path).satisfied(NAME, {0: shown()})
+    found = evidence(tmp_path).satisfied(NAME, {SHARED: shown()})
     assert found == {1: 1.0, 2: 0.0, 3: 1.0}
     assert evidence(tmp_path).constraints(NAME)[2] == pytest.approx(np.ones((7, 7)))
     left = evidence(tmp_path, left_out={"someone": [2]})

@@ -30,7 +30,10 @@ EQUAL_CODE = "equal-code.csv"
 EQUAL_COLUMNS = ("code", "shown_by")
 COST_COLUMNS = ("job", "jobs", "cpu_seconds", "wall_seconds")
 # Drawing and reporting are done again at every publication: what they take is not the run's.
-SHOWING = ("animation", "claims", "collect_metrics", "figure", "report_page", "table")
+SHOWING = (
+    *("animation", "claims", "collect_metrics", "determine", "figure", "report_page"),
+    "table",
+)
 
 
 def commit(root: Path) -> str:
@@ -103,16 +106,18 @@ class Stack(NamedTuple):
 
 def finished(run: Run) -> list[Stack]:
     """What has been learned, once for each group of seeds."""
-    return [Stack(name, method, g) for name, method in run.learned for g in run.done.groups]
+    return [
+        Stack(name, method, group)
+        for name, method in run.learned
+        for group in run.done.groups_of(run.done.experiments[name], method)
+    ]
 
 
 def constraints(run: Run) -> dict[str, Path]:
     """The constraints for use elsewhere, by published name: those of the first group of seeds."""
-    first = next(iter(run.done.groups))
-    found = {
-        f"constraints/{name}-{method}.safetensors": Stack(name, method, first)
-        for name, method in run.learned
-    }
+    found: dict[str, Stack] = {}
+    for stack in finished(run):
+        found.setdefault(f"constraints/{stack.experiment}-{stack.method}.safetensors", stack)
     files = {name: stack.file(run, "portable_constraint") for name, stack in found.items()}
     there = {name: file for name, file in files.items() if file.is_file()}
     for file in there.values():

@@ -11,7 +11,7 @@ from icl_core.discovery import WORLDS, title
 from icl_core.showing.item import Item
 from icl_core.showing.page.make import SCALES, command_of
 from icl_core.showing.tables.times_and_bounds import duration
-from icl_core.tables import counted, markdown_rows
+from icl_core.tables import markdown_rows
 from workflow.lib.publishing import making
 from workflow.lib.publishing.run import Run, missing_items, missing_runs, never_made
 
@@ -44,7 +44,7 @@ def _head(run: Run, has_summary: bool) -> str:
         parts.append(f"**This scale is {SCALES[run.scale]}**")
     parts.append(
         f"{len(run.learned)} of {wanted} runs are finished (a run: one method on one experiment, "
-        f"{counted(_seeds(run), 'seed')}). {_simulated(run)}"
+        f"{_seeds(run)}). {_simulated(run)}"
         "`make publish` writes this page from the files of the run and replaces it: no number "
         "here was entered by hand."
     )
@@ -172,5 +172,8 @@ def _making(run: Run) -> str:
     )
 
 
-def _seeds(run: Run) -> int:
-    return sum(len(group) for group in run.wanted.groups.values())
+def _seeds(run: Run) -> str:
+    """How many seeds a run has: "5 or 10 seeds"."""
+    every = run.wanted.experiments.values()
+    counts = sorted({len(seeds) for one in every for seeds in one.seeds.values()})
+    return f"{' or '.join(map(str, counts))} seed{'s' * (counts != [1])}"

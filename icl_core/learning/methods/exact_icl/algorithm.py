@@ -40,21 +40,47 @@ from icl_core.learning.exact_policies import (
 from icl_core.learning.methods.exact_icl.tables import constraint_networks, policy_networks
 from icl_core.learning.problem import Outcome, Problem
 from icl_core.randomness import generator
-from icl_core.settings import COUNT, POSITIVE, WEIGHT, section, setting
+from icl_core.settings import COUNT, POSITIVE, WEIGHT, setting
 
 if TYPE_CHECKING:
     from icl_core.learning.methods.exact_icl.adjustment import Adjusted
 
 TITLE = "Exact ICL"
 PLACE = 4
-SIZES = {"quick": {"iterations": 100}, "smoke": {"iterations": 3, "ours": {"episodes": 4}}}
+SIZES = {"quick": {"iterations": 10}, "smoke": {"iterations": 3}}
 EPISODES = 50  # behind the log's violations and lengths
 
 
 @dataclass(frozen=True)
-class OursSettings:
-    """As learning.icl.adjustment; the flow's density is the share of the demonstrations' steps."""
+class _Limits:
+    iterations: int = setting(1000, "policies at most", **COUNT)
+    tolerance: float = setting(0.01, "epsilon: how near to its end an alternation ends", **POSITIVE)
 
+    def conflict_with(self, world: type[World]) -> str:
+        """Cells and moves are enumerated."""
+        reason = cells_refused(world)
+        return f"iterations: expected a gridworld to solve exactly, but {reason}" if reason else ""
+
+
+@dataclass(frozen=True)
+class Settings(_Limits):
+    """Settings of exact-icl."""
+
+    objective: str = setting(
+        "theorem",
+        "theorem: against the cheapest policy (Equation 4); paper: against the mixture (Equation "
+        "5)",
+        choices=("theorem", "paper"),
+    )
+
+
+@dataclass(frozen=True)
+class OursSettings(_Limits):
+    """Settings of exact-icl-ours, as learning.icl.adjustment; the flow's density is the share of
+    the demonstrations' steps.
+    """
+
+    objective = "ours"
     episodes: int = setting(50, "trajectories of the mixture (|D_A|)", **COUNT)
     penalty: float = setting(15.0, "lambda", **WEIGHT)
     hinge: str = setting(
@@ -70,26 +96,6 @@ class OursSettings:
 
 
 @dataclass(frozen=True)
-class Settings:
-    """Settings of the method."""
-
-    objective: str = setting(
-        "theorem",
-        "theorem: against the cheapest policy (Equation 4); paper: against the mixture (Equation "
-        "5); ours: between trajectories, as icl does it",
-        choices=("theorem", "paper", "ours"),
-    )
-    iterations: int = setting(1000, "policies at most", **COUNT)
-    tolerance: float = setting(0.01, "epsilon: how near to its end an alternation ends", **POSITIVE)
-    ours: OursSettings = section(OursSettings, "of the objective ours")
-
-    def conflict_with(self, world: type[World]) -> str:
-        """Cells and moves are enumerated."""
-        reason = cells_refused(world)
-        return f"objective: expected a gridworld to solve exactly, but {reason}" if reason else ""
-
-
-@dataclass(frozen=True)
 class End:
     """Where an alternation has come to: the last constraint, and the policy under it."""
 
@@ -102,13 +108,13 @@ class End:
     log: list[dict[str, float]] = field(default_factory=list)
 
 
-def learn(problem: Problem, settings: Settings, job: Job) -> Outcome:
+def learn(problem: Problem, settings: Settings | OursSettings, job: Job) -> Outcome:
     """One alternation for each seed: a seed draws among equally good constraints."""
     ends = []
     job.progress.total = len(problem.seeds)
-    for done, seed in enumerate(problem.seeds, start=1):
-        ends.append(alternate(problem, settings, seed))
-        job.progress(done, policies=len(ends[-1].visits), gap=ends[-1].gap)
+    for run in range(len(problem.seeds)):
+        ends.append(alternate(problem, settings, run))
+        job.progress(run + 1, policies=len(ends[-1].visits), gap=ends[-1].gap)
     columns = [
         log_table(
             TRAINING_SCHEMA, {key: np.array([[row[key]] for row in end.log]) for key in end.log[0]},
@@ -129,33 +135,34 @@ def learn(problem: Problem, settings: Settings, job: Job) -> Outcome:
     )
 
 
-def alternate(problem: Problem, settings: Settings, seed: int) -> End:
-    """Equations 3 and 4 in turns, until the end that the module's docstring names."""
-    run = _Run(problem, settings, seed)
+def alternate(problem: Problem, settings: Settings | OursSettings, run: int) -> End:
+    """One run: Equations 3 and 4 in turns, until the end that the module's docstring names."""
+    this = _Run(problem, settings, run)
     constraint, visits = np.zeros(CELLS), np.zeros((0, CELLS))
     adjustments: list[Adjusted] = []
     log = []
     while True:
-        found = run.cells.constrained_optimum(constraint, problem.beta)
-        log.append(run.row(found, constraint, len(visits)))
-        gap, ended = run.distance(found, constraint, visits, adjustments)
+        found = this.cells.constrained_optimum(constraint, problem.beta)
+        log.append(this.row(found, constraint, len(visits)))
+        gap, ended = this.distance(found, constraint, visits, adjustments)
         visits = np.vstack([visits, found.visits])
         if ended or len(visits) == settings.iterations + 1:
             return End(constraint, found, visits, adjustments, gap, ended, log)
-        adjustments.append(run.adjust(found, visits))
+        adjustments.append(this.adjust(found, visits))
         constraint = adjustments[-1].constraint
 
 
 class _Run:
     """One seed's alternation: what does not change in it, and the policies so far."""
 
-    def __init__(self, problem: Problem, settings: Settings, seed: int):
+    def __init__(self, problem: Problem, settings: Settings | OursSettings, run: int):
         self.world, self.beta = as_gridworld(problem.world), problem.beta
-        self.settings, self.seed = settings, seed
+        self.settings, self.seed = settings, problem.seeds[run]
         self.cells = Cells(self.world)
-        self.shown = cell_visits(self.world, problem.demonstrations, self.world.discount)
+        shown = problem.shown(run)
+        self.shown = cell_visits(self.world, shown, self.world.discount)
         self.expert = self.shown.mean(axis=0)  # d_E
-        self.unusual = unusual_cells(self.world, problem.demonstrations)
+        self.unusual = unusual_cells(self.world, shown)
         self.policies: list[np.ndarray] = []  # of the objective ours
         if not self.beta > 0:
             raise InputError(f"threshold: expected a number above 0, found {self.beta:g}")
@@ -181,18 +188,18 @@ class _Run:
         from icl_core.learning.methods.exact_icl import adjustment  # scipy takes its time
 
         direction = generator(self.seed, "tie", len(visits)).standard_normal(CELLS)
+        if isinstance(self.settings, OursSettings):
+            self.policies.append(found.policy())
+            return self._soft(self.settings, len(visits)).adjusted(direction)
         if self.settings.objective == "theorem":
             return adjustment.against_worst(visits, self.expert, self.beta, direction)
-        if self.settings.objective == "paper":
-            return adjustment.against_mixture(visits, self.expert, self.beta, direction)
-        self.policies.append(found.policy())
-        return self._soft(len(visits)).adjusted(direction)
+        return adjustment.against_mixture(visits, self.expert, self.beta, direction)
 
-    def _soft(self, iteration: int):
+    def _soft(self, ours: OursSettings, iteration: int):
         """Our objective, between trajectories of the mixture and the demonstrations."""
         from icl_core.learning.methods.exact_icl.adjustment import Soft
 
-        ours, rng = self.settings.ours, generator(self.seed, "agents", iteration)
+        rng = generator(self.seed, "agents", iteration)
         known = self.policies if ours.mixture else self.policies[-1:]
         players = rng.integers(len(known), size=ours.episodes)
         agents = sample_episodes(self.world, np.stack([known[k] for k in players]), rng)

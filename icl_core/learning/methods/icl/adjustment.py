@@ -109,9 +109,10 @@ def should_stop(
     if loop.unconstrained_first_policy and len(nad) == 1:
         return close
     if loop.tolerance == "demonstrations":
-        close = nad[-1] <= self_dissimilarity(
-            problem.world, problem.demonstrations, generator(0, "halves")
+        limits = problem.of_each(
+            lambda shown: self_dissimilarity(problem.world, shown, generator(0, "halves"))
         )
+        close = nad[-1] <= np.array(limits)
     elif loop.tolerance is not None:
         close = nad[-1] <= float(loop.tolerance)
     if loop.patience is None:
@@ -138,7 +139,7 @@ class RunAdjustment:
     def __init__(
         self,
         problem: Problem,
-        density: Density,
+        density: Density | None,  # None where nothing is reweighed
         members: Networks,
         state: ConstraintState,
         run: int,
@@ -147,6 +148,7 @@ class RunAdjustment:
         self.problem, self.world, self.density = problem, problem.world, density
         self.members, self.state, self.settings = members, state, settings
         self.run, self.seed = run, problem.seeds[run]
+        self.shown = problem.shown(run)
 
     def adjust(self, iteration: int) -> dict[str, np.ndarray] | None:
         """All rounds of one adjustment; returns the log's columns, (steps,) each.
@@ -159,7 +161,7 @@ class RunAdjustment:
         network, optimiser = learner_of(self.state, self.run, self.settings)
         rounds = []
         for agents in self.sampled_agents(iteration):
-            visits = Visits(self.world, agents, self.problem.demonstrations)
+            visits = Visits(self.world, agents, self.shown)
             # What overflows is found in the weights.
             with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
                 rounds.append(descend(network, optimiser, visits, self._loss(visits)))
@@ -179,6 +181,8 @@ class RunAdjustment:
     def weigh_newcomers(self, iteration: int) -> None:
         """w of this iteration's policies: mean dissimilarity of fresh rollouts (lines 4 and 5)."""
         settings = self.settings
+        if not settings.reweight:
+            return
         for member in range(self.members.runs - settings.policies_per_iteration, self.members.runs):
             rng = generator(self.seed, "weight", iteration, member)
             episodes = roll_out(self.world, self.members.pick([member]), [rng], settings.episodes)
@@ -187,6 +191,7 @@ class RunAdjustment:
 
     def _dissimilarity(self, visits: Visits) -> np.ndarray:
         """w(tau) of the first set of trajectories: its share of unusual steps (line 3)."""
+        assert self.density is not None
         return visits.shares[0] @ self.density.unusual(self.run, visits.inputs)
 
     def trajectory_weights(self, visits: Visits) -> np.ndarray:

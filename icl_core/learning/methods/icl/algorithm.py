@@ -75,7 +75,7 @@ def learn(problem: Problem, settings: Settings, job: Job) -> Outcome:
     # 1, 2: the normalising flow f on the demonstrations (rule icl_density)
     density = fit_density(problem, settings.density, job)
     # 3: the constraint c_0 (rule icl_initial_constraint)
-    constraints = [initial_constraint(problem.world, problem.seeds, settings.constraint)]
+    constraints = [initial_constraint(problem, settings.constraint)]
     policies: list[PolicyState] = []
     for i in range(1, loop.iterations + 1):  # 4
         # 5, 6: pi_i, by constrained RL under c_(i-1) (rule icl_policy)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from icl_core.demonstrations.accruals import accrual_dissimilarity, visits
+from icl_core.demonstrations.trajectories import Trajectories
 from icl_core.learning.constrained_rl.procedure import (
     ConstrainedRLSettings,
     TrainedPolicies,
@@ -15,7 +16,6 @@ from icl_core.learning.constrained_rl.procedure import (
 )
 from icl_core.learning.engine.costs import no_constraint
 from icl_core.learning.engine.divergence import AllFailedError
-from icl_core.learning.engine.networks import Networks
 from icl_core.learning.engine.rollouts import roll_out
 from icl_core.learning.engine.training import TRAINING_SCHEMA, Job, log_table
 from icl_core.learning.methods.icl.state import ConstraintState, LoopSettings, PolicyState
@@ -51,9 +51,10 @@ def train_policy(
         return blank
     nad = np.full(len(going), np.inf)
     healthy = np.flatnonzero(trained.failed == 0).tolist()
-    rngs = generators([going[k] for k in healthy], "choice", iteration)
-    final = trained.snapshots[-1].pick(healthy)
-    nad[healthy] = dissimilarities(problem, final, rngs, loop.selection_episodes)
+    runs, final = [active[k] for k in healthy], trained.snapshots[-1].pick(healthy)
+    rngs = generators([problem.seeds[run] for run in runs], "choice", iteration)
+    episodes = roll_out(problem.world, final, rngs, loop.selection_episodes)
+    nad[healthy] = dissimilarities(problem, runs, episodes)
     return _scattered(trained, active, nad, problem.seeds)
 
 
@@ -65,14 +66,14 @@ def _blank(problem: Problem, settings: ConstrainedRLSettings) -> PolicyState:
     return PolicyState(blank, blank.copy(), nad, failed, TRAINING_SCHEMA.empty_table())
 
 
-def dissimilarities(
-    problem: Problem, policies: Networks, rngs: Sequence[np.random.Generator], episodes: int
-) -> np.ndarray:
-    """NAD of each run's policy to the demonstrations, (runs,)."""
+def dissimilarities(problem: Problem, runs: Sequence[int], episodes: Trajectories) -> np.ndarray:
+    """NAD of the episodes (runs, episodes) of some runs to what each of them was shown, (runs,)."""
     world = problem.world
-    expert = visits(world, problem.demonstrations)
-    agents = visits(world, roll_out(world, policies, rngs, episodes))
-    return np.array([accrual_dissimilarity(world.grid, expert, agent) for agent in agents])
+    experts = problem.of_each(lambda shown: visits(world, shown))
+    agents = zip(runs, visits(world, episodes), strict=True)
+    return np.array(
+        [accrual_dissimilarity(world.grid, experts[run], agent) for run, agent in agents]
+    )
 
 
 def _scattered(

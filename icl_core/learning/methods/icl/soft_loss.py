@@ -46,7 +46,7 @@ class AdjustmentSettings:
     )
     reweight: bool = setting(True, "weigh trajectories by their dissimilarity w")
     max_agent_cost: float = setting(
-        3.0, "agents that cost more than this many betas push no further; 0: no limit", **WEIGHT
+        0.0, "agents that cost more than this many betas push no further; 0: no limit", **WEIGHT
     )
     policies_per_iteration: int = setting(
         2, "policies per iteration in the mixture: 2 (half-way, end) or 1 (end)", choices=(1, 2)
@@ -105,8 +105,16 @@ class SoftLoss:
 
     def gradient(self, c: np.ndarray) -> np.ndarray:
         """Gradient in c at the distinct inputs, (n,)."""
-        pushing = self.weights * (self.agent @ c < self.ceiling)
+        pushing = self.weights * self._push(self.agent @ c)
         return self._expert_slope(c) @ self.expert - pushing @ self.agent
+
+    def _push(self, costs: np.ndarray) -> np.ndarray:
+        """How much each agent's trajectory pushes c up: the slope of its worth."""
+        return costs < self.ceiling
+
+    def _worth(self, costs: np.ndarray) -> np.ndarray:
+        """What the costs of agents' trajectories count for."""
+        return np.minimum(costs, self.ceiling)
 
     def _expert_slope(self, c: np.ndarray) -> np.ndarray:
         """Derivative of the demonstrations' term in each of their costs."""
@@ -121,9 +129,9 @@ class SoftLoss:
     def log(self, c: np.ndarray, multipliers: np.ndarray) -> dict[str, np.ndarray]:
         """The log's columns for c at several steps, (steps, n) -> (steps,)."""
         agent_costs, expert_costs = c @ self.agent.T, c @ self.expert.T
-        bounded = np.minimum(agent_costs, self.ceiling) @ self.weights
+        worth = self._worth(agent_costs) @ self.weights
         return {
-            "loss": multipliers * self._excess(expert_costs) - bounded,
+            "loss": multipliers * self._excess(expert_costs) - worth,
             "agent_value": agent_costs @ self.weights,
             "expert_value": expert_costs.mean(axis=1),
             "expert_satisfaction": (expert_costs <= self.threshold).mean(axis=1),

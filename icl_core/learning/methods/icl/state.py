@@ -8,11 +8,14 @@ from dataclasses import dataclass, fields, replace
 import numpy as np
 import pyarrow as pa
 
-from icl_core.environments.world import World
+from icl_core.demonstrations.trajectories import Trajectories, accumulate
 from icl_core.learning.engine.costs import ConstraintFunction, fresh_constraints
 from icl_core.learning.engine.divergence import marked, marks
 from icl_core.learning.engine.networks import Networks, sigmoid
+from icl_core.learning.problem import Problem
 from icl_core.settings import COUNT, LAYERS, WEIGHT, setting
+
+HALF = 0.5  # c of a network that knows nothing
 
 
 @dataclass(frozen=True)
@@ -20,8 +23,13 @@ class ConstraintSettings:
     """The constraint network: ReLU between layers, c = sigmoid(output)."""
 
     hidden: tuple[int, ...] = setting((64, 64), "layers of the network", **LAYERS)
-    initial: float = setting(
-        0.5, "c everywhere, before anything has been learned", above=0, below=1
+    initial: float | str = setting(
+        "demonstrations",
+        "c everywhere, before anything has been learned; demonstrations: so that they cost beta, "
+        "and one half at most",
+        above=0,
+        below=1,
+        choices=("demonstrations",),
     )
 
 
@@ -31,7 +39,7 @@ class LoopSettings:
 
     iterations: int = setting(10, "iterations at most (n)", at_least=1, at_most=99)
     unconstrained_first_policy: bool = setting(
-        True, "the first policy is trained without a constraint; false: with the initial c"
+        False, "the first policy is trained without a constraint; false: with the initial c"
     )
     tolerance: float | str | None = setting(
         "demonstrations",
@@ -41,10 +49,10 @@ class LoopSettings:
         choices=("demonstrations",),
     )
     patience: int | None = setting(
-        3, "iterations without a closer policy after which a run stops; null: never", **COUNT
+        None, "iterations without a closer policy after which a run stops; null: never", **COUNT
     )
     keep: str = setting(
-        "closest",
+        "last",
         "closest: the iteration whose policy is nearest to the demonstrations; last: the last one",
         choices=("closest", "last"),
     )
@@ -152,14 +160,26 @@ def closest(nad: np.ndarray, loop: LoopSettings) -> np.ndarray:
     return np.argmin(nad, axis=0) + 1
 
 
-def initial_constraint(
-    world: World, seeds: Sequence[int], settings: ConstraintSettings
-) -> ConstraintState:
+def initial_constraint(problem: Problem, settings: ConstraintSettings) -> ConstraintState:
     """A fresh constraint network per run, c of about `initial` everywhere."""
-    networks = fresh_constraints(world, seeds, settings.hidden)
+    networks = fresh_constraints(problem.world, problem.seeds, settings.hidden)
+    c = initial_values(problem, settings)
     _, biases = networks.layers[-1]
-    biases += np.float32(np.log(settings.initial / (1.0 - settings.initial)))
-    blank, runs = np.zeros_like(networks.parameters), len(seeds)
+    biases += np.log(c / (1.0 - c)).astype(np.float32)[:, None, None]
+    blank, runs = np.zeros_like(networks.parameters), len(problem.seeds)
     counters = np.zeros(runs, np.int64), np.zeros((runs, 0)), np.zeros(runs, np.uint8)
     rest = np.zeros(runs), np.zeros(runs, np.int64)
     return ConstraintState(networks, blank, blank.copy(), *counters, *rest)
+
+
+def initial_values(problem: Problem, settings: ConstraintSettings) -> np.ndarray:
+    """c before anything has been learned, (runs,)."""
+    if not isinstance(settings.initial, str):
+        return np.full(len(problem.seeds), settings.initial)
+
+    def cost_of_ones(shown: Trajectories) -> float:
+        """What the demonstrations cost where c is 1: their discounted steps, in the mean."""
+        ones = np.ones_like(shown.rewards, dtype=np.float64)
+        return float(accumulate(ones, shown.mask, problem.world.discount).mean())
+
+    return np.minimum(HALF, problem.beta / np.array(problem.of_each(cost_of_ones)))

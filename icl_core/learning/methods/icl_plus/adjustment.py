@@ -24,7 +24,12 @@ from icl_core.learning.methods.icl.soft_loss import LagrangianLoss, SoftLoss, Vi
 from icl_core.learning.methods.icl.state import ConstraintState, PolicyState
 from icl_core.learning.methods.icl_plus.ensemble import Ensemble
 from icl_core.learning.methods.icl_plus.judging import BestStep, Judge
-from icl_core.learning.methods.icl_plus.objective import GuidedLoss, SparingLoss, moved
+from icl_core.learning.methods.icl_plus.objective import (
+    Guidance,
+    GuidedLoss,
+    SparingLoss,
+    guided,
+)
 from icl_core.learning.problem import Problem
 from icl_core.randomness import generator
 
@@ -37,11 +42,12 @@ ALLOWANCES = (0.0, 0.04, 0.08, 0.12)
 
 @dataclass
 class Material:
-    """What each run learns from and is judged by; a density that has failed is None."""
+    """What each run learns from and is judged by; without reweighting there are no densities."""
 
     learned: list[Trajectories]
     held: list[Trajectories | None]
     densities: list[Density | None]
+    failed: np.ndarray  # (runs,) bool: whose density has diverged
     judges: list[Judge | None]
 
 
@@ -58,8 +64,7 @@ def adjust_ensemble(
     As `adjust_constraint` of ICL does it: a run that has diverged keeps what it had.
     """
     iteration, runs = len(policies), len(problem.seeds)
-    blind = np.array([density is None for density in material.densities])
-    known = known.fail((policies[-1].failed > 0) | blind, iteration)
+    known = known.fail((policies[-1].failed > 0) | material.failed, iteration)
     job = job.of(problem.seeds, "learning.icl")
     job.report(known.joined.failed, np.zeros(runs, bool), "iteration", EARLIER)
     per_iteration = settings.adjustment.policies_per_iteration
@@ -127,7 +132,6 @@ class _Run:
     def _sample(self, start: Ensemble, players: Networks) -> None:
         """Weigh the new policies, and draw the agents of every round, once for all members."""
         density, own = self.material.densities[self.run], self.settings.adjustment
-        assert density is not None
         first = start.members[0]
         sampler = RunAdjustment(self.problem, density, players, first, 0, own)
         sampler.weigh_newcomers(self.iteration)
@@ -137,7 +141,7 @@ class _Run:
                 member.multipliers[0] = own.multiplier_initial
         world, agents = self.problem.world, list(sampler.sampled_agents(self.iteration))
         for one in agents:
-            visits = Visits(world, one, self.problem.demonstrations)
+            visits = Visits(world, one, self.problem.shown(0))
             self.rounds.append((visits, sampler.trajectory_weights(visits)))
         held = self.material.held[self.run]
         if held is not None:
@@ -153,13 +157,14 @@ class _Run:
         settings, judge = self.settings, self.material.judges[self.run]
         network, optimiser = learner_of(state, 0, settings.adjustment)
         best = BestStep(judge, state, settings.interval) if judge else None
-        rng = generator(self.seed, "smoothness", self.iteration, member)
+        rng = generator(self.seed, "guidance", self.iteration, member)
+        beta, watch = self.problem.beta, best.watch if best else Guidance.watch
+        guidance = Guidance(settings.smoothness * beta, settings.sparseness * beta, watch)
         for visits, weights in self.rounds:
-            loss = self._loss(visits, weights, state, allowance)
-            if best or settings.smoothness:
-                watch = best.watch if best else lambda: None
-                loss = GuidedLoss.around(loss, settings.smoothness * self.problem.beta, watch)
-            seen = moved(visits, settings.reach, rng) if settings.smoothness else visits
+            loss, seen = self._loss(visits, weights, state, allowance), visits
+            if guidance != Guidance():
+                loss = GuidedLoss.around(loss, guidance)
+                seen = guided(visits, guidance, settings.reach, rng)
             # What overflows is found in the weights.
             with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
                 descend(network, optimiser, seen, loss)
@@ -178,4 +183,5 @@ class _Run:
         own, beta = self.settings.adjustment, self.problem.beta
         if own.objective == "lagrangian":
             return LagrangianLoss(agent, expert, weights, beta, own, state.multipliers)
-        return SparingLoss(agent, expert, weights, beta, own, int(allowance * len(expert) + 1e-9))
+        spared = int(allowance * len(expert) + 1e-9)
+        return SparingLoss(agent, expert, weights, beta, own, spared, self.settings.fading)

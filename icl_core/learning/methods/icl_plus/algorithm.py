@@ -40,7 +40,7 @@ SIZES = {
         "density": {"epochs": 8},
         "constrained_rl": {"epochs": 200},
         "adjustment": {"rounds": 5},
-        "loop": {"iterations": 2, "selection_episodes": 100},
+        "loop": {"iterations": 1, "selection_episodes": 100},
     },
     "smoke": {
         "networks": 2,
@@ -61,7 +61,7 @@ class Settings:
     """Settings of the method: what is added, then ICL's own sections."""
 
     held_out: float = setting(
-        0.3,
+        0.0,
         "share of the demonstrations that is kept from learning and chooses the step of each "
         "adjustment; 0: none, the last step is kept",
         at_least=0,
@@ -75,7 +75,7 @@ class Settings:
         choices=("nad", "held-out"),
     )
     networks: int = setting(
-        3, "constraint networks whose mean logit is the constraint's", at_least=1, at_most=100
+        1, "constraint networks whose mean logit is the constraint's", at_least=1, at_most=100
     )
     allowance: float | str = setting(
         0.0,
@@ -85,24 +85,40 @@ class Settings:
         below=1,
         choices=("held-out",),
     )
+    fading: bool = setting(
+        True, "an agent's trajectory pushes c up the less, the more it costs already"
+    )
     smoothness: float = setting(
         0.0, "weight, in betas, of the mean squared difference of c at moved inputs", **WEIGHT
     )
+    sparseness: float = setting(
+        3.0,
+        "weight, in betas, of the mean of c over inputs that are spread evenly around all visits",
+        **WEIGHT,
+    )
     reach: float = setting(
-        0.1, "how far inputs are moved: a deviation, as share of their range", above=0, at_most=1
+        0.1,
+        "as share of their range: how far inputs are moved (a deviation), and how far around the "
+        "visits they are spread",
+        above=0,
+        at_most=1,
     )
     constraint: ConstraintSettings = section(ConstraintSettings, "each constraint network")
     density: DensitySettings = section(
-        DensitySettings, "RealNVP on the constraint inputs, for the dissimilarity w of trajectories"
+        DensitySettings,
+        "RealNVP on the constraint inputs, for the dissimilarity w of trajectories",
     )
     constrained_rl: ConstrainedRLSettings = section(
         ConstrainedRLSettings, "the best policy under the current constraint (Algorithm 2)"
     )
     adjustment: AdjustmentSettings = section(
-        AdjustmentSettings,
+        lambda: AdjustmentSettings(steps=100, learning_rate=2e-3, reweight=False),
         "a constraint that the demonstrations keep and the policies break (Algorithm 3)",
     )
-    loop: LoopSettings = section(LoopSettings, "the loop (Algorithm 1)")
+    loop: LoopSettings = section(
+        lambda: LoopSettings(unconstrained_first_policy=True, patience=3, keep="closest"),
+        "the loop (Algorithm 1)",
+    )
 
     def conflict(self) -> str:
         """Somebody has to judge; and only hinges of single demonstrations can be left out."""
@@ -130,8 +146,7 @@ def learn(problem: Problem, settings: Settings, job: Job) -> Outcome:
     """Algorithm 1, as `icl.algorithm.learn` has it."""
     rl, loop, job = settings.constrained_rl, settings.loop, _OwnJob(**vars(job))
     material = _material(problem, settings, job)
-    world, seeds = problem.world, problem.seeds
-    known = Ensemble.initial(world, seeds, settings.constraint, settings.networks)
+    known = Ensemble.initial(problem, settings.constraint, settings.networks)
     constraints: list[ConstraintState] = [known.joined]
     policies: list[PolicyState] = []
     for i in range(1, loop.iterations + 1):
@@ -140,7 +155,7 @@ def learn(problem: Problem, settings: Settings, job: Job) -> Outcome:
         known = known.stop(should_stop(problem, policies, loop))
         known, values = adjust_ensemble(problem, material, policies, known, settings, job)
         if not job.tell(i, nad=policies[-1].nad, **values):
-            known = known.stop(np.ones(len(seeds), bool))
+            known = known.stop(np.ones(len(problem.seeds), bool))
         constraints.append(known.joined)
     this = job.part("last-policy")
     last = train_policy(problem, constraints[-1], len(constraints), rl, loop, this)
@@ -150,20 +165,20 @@ def learn(problem: Problem, settings: Settings, job: Job) -> Outcome:
 
 def _material(problem: Problem, settings: Settings, job: Job) -> Material:
     """What each run learns from: its share of the demonstrations, and a density on it."""
-    parts = [split(problem.demonstrations, settings.held_out, seed) for seed in problem.seeds]
-    densities: list[Density | None] = []
+    held_out = settings.held_out
+    parts = [split(problem.shown(run), held_out, seed) for run, seed in enumerate(problem.seeds)]
+    learned, held = [part[0] for part in parts], [part[1] for part in parts]
+    densities: list[Density | None] = [None] * len(parts)
     failed = np.zeros(len(parts), np.int64)
-    for run, (learned, _) in enumerate(parts):
-        mine = replace(problem, demonstrations=learned, seeds=[problem.seeds[run]])
+    for run in range(len(parts) if settings.adjustment.reweight else 0):
+        mine = replace(problem, demonstrations=learned[run], seeds=[problem.seeds[run]])
         try:
-            densities.append(fit_density(mine, settings.density))
+            densities[run] = fit_density(mine, settings.density)
         except AllFailedError as error:  # of one seed: the others may go on
-            densities.append(None)
             failed[run] = error.failed[0]
     job = job.of(problem.seeds, "learning.icl.density")
     job.report(failed, failed > 0, "epoch", ["learning_rate"])
-    learned_parts, held = [part[0] for part in parts], [part[1] for part in parts]
-    return Material(learned_parts, held, densities, [None] * len(parts))
+    return Material(learned, held, densities, failed > 0, [None] * len(parts))
 
 
 def _end(

@@ -7,13 +7,13 @@ from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
-from icl_core.environments.world import World
 from icl_core.learning.engine.networks import Networks
 from icl_core.learning.methods.icl.state import (
     ConstraintSettings,
     ConstraintState,
     initial_constraint,
 )
+from icl_core.learning.problem import Problem
 from icl_core.randomness import generators
 
 
@@ -48,14 +48,12 @@ class Ensemble:
     members: tuple[ConstraintState, ...]
 
     @classmethod
-    def initial(
-        cls, world: World, seeds: Sequence[int], settings: ConstraintSettings, count: int
-    ) -> Ensemble:
+    def initial(cls, problem: Problem, settings: ConstraintSettings, count: int) -> Ensemble:
         """Fresh networks; the first is ICL's own."""
-        states = [initial_constraint(world, seeds, settings)]
+        states = [initial_constraint(problem, settings)]
         first = states[0].networks
         for member in range(1, count):
-            rngs = generators(seeds, "constraint", member)
+            rngs = generators(problem.seeds, "constraint", member)
             networks = Networks.initialise(rngs, first.sizes)
             networks.layers[-1][1][...] = first.layers[-1][1]  # c is `initial` here too
             states.append(replace(states[0].with_room(0), networks=networks))

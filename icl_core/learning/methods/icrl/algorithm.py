@@ -28,7 +28,7 @@ from icl_core.settings import COUNT, LAYERS, POSITIVE, section, setting
 TITLE = "ICRL"
 PLACE = 2
 SIZES = {
-    "quick": {"iterations": 8, "on_policy": {"passes": 8}},
+    "quick": {"iterations": 6, "on_policy": {"passes": 8}},
     "smoke": {
         "iterations": 2,
         "forward_steps": 400,
@@ -98,7 +98,8 @@ class _Learner:
         )
         runs = len(problem.seeds)
         self.multiplier = Multiplier(runs, settings.multiplier, settings.multiplier_rate)
-        self.expert = visited_inputs(problem.world, problem.demonstrations)
+        # (N_E, inputs) of each run
+        self.expert = problem.of_each(lambda shown: visited_inputs(problem.world, shown))
         self.feasibility = fresh_constraints(problem.world, problem.seeds, settings.hidden)
         self.optimiser = Adam(self.feasibility.parameters, settings.backward.learning_rate)
 

@@ -42,7 +42,7 @@ class BackwardSettings:
 class Sides:
     """What a backward phase learns from."""
 
-    expert: np.ndarray  # (N_E, inputs), serves all runs
+    expert: Sequence[np.ndarray]  # (N_E, inputs) of each run
     agents: Sequence[np.ndarray]  # (N_A, inputs) of each run, episode after episode
     lengths: Sequence[np.ndarray]  # of each run's episodes
 
@@ -138,7 +138,7 @@ def _draw(
     settings: BackwardSettings,
 ) -> Pairs:
     """What a run learns from in one pass: min(N_E, N_A) steps of either side, in random order."""
-    expert, agent = sides.expert, sides.agents[run]
+    expert, agent = sides.expert[run], sides.agents[run]
     n = min(len(expert), len(agent))
     theirs, ours = (rng.permutation(len(side))[:n] for side in (expert, agent))
     weights = np.ones(n) if settings.ignore_weights else moved.weights[ours]

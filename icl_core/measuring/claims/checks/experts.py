@@ -76,7 +76,7 @@ def learns_worse(evidence: Evidence) -> list[Effect]:
     return parts
 
 
-@reads("expert_policy", "expert_training")
+@reads("expert_policy")
 def expert_feasible(evidence: Evidence, times: float) -> list[Effect]:
     """Episodes of an expert as they come cost at most so many betas on average."""
     parts = []
@@ -91,7 +91,7 @@ def expert_feasible(evidence: Evidence, times: float) -> list[Effect]:
     return parts
 
 
-@reads("expert_policy", "expert_training")
+@reads("expert_policy")
 def regret_grows(evidence: Evidence) -> list[Effect]:
     """From each experiment to the next experts lose more of the best return within the budget."""
     regrets = []
@@ -133,7 +133,7 @@ def demonstrations_wider(evidence: Evidence) -> list[Effect]:
     return _steps(evidence, "nodes that are visited, difference of means", visited)
 
 
-@reads("constraint", "demonstrations", "expert_policy", "expert_training", "metrics")
+@reads("constraint", "demonstrations", "expert_policy", "metrics")
 def keeps_new_demonstrations(evidence: Evidence, most: float) -> list[Effect]:
     """New episodes of the expert keep the learned constraint about as often as those it had."""
     parts = []

@@ -19,6 +19,10 @@ from icl_core.measuring.metrics import FAILED, METRICS_SCHEMA
 from icl_core.measuring.results import Results
 from icl_core.randomness import generator
 
+OF_EXPERTS = {
+    "expert_training": "training of experts",
+    "expert_policy": "policies of experts",
+}
 ICL = "icl"  # the method that the paper is about: meant where a check names none
 
 T = TypeVar("T")
@@ -134,12 +138,13 @@ class Base:
         found = self.results.find(kind, experiment=experiment, method=method)
         return self._run(found, method, experiment)
 
-    def _of_expert(self, kind: str, experiment: str) -> Path:
+    def _of_experts(self, kind: str, experiment: str) -> list[Found]:
+        """The files of a kind of all of an experiment's groups of experts."""
         self.world(experiment)
-        path = self.results.one(kind, experiment=experiment)
-        if path is None:
-            raise MissingError(f"{layout.path(kind, experiment=experiment)} was not run")
-        return path
+        found = self.results.find(kind, experiment=experiment)
+        if not found:
+            raise MissingError(f"{OF_EXPERTS.get(kind, kind)} in {experiment}: found none")
+        return found
 
     def _run(self, found: T, method: str, experiment: str) -> T:
         """What was found of a method; raises where that is nothing."""

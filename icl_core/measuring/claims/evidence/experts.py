@@ -1,6 +1,6 @@
 """What lies in the folders of demonstrations: read here and nowhere else, by expert.
 
-Run k learns from expert k. Where all runs share one expert, it stands for all of them (`own`).
+Run k learns from expert k. A set that all runs share stands for all of them (`own`).
 """
 
 from __future__ import annotations
@@ -14,20 +14,22 @@ import pyarrow as pa
 from icl_core import discovery
 from icl_core.artifacts import read_table, read_tensors
 from icl_core.demonstrations.accruals import self_dissimilarity, visits
-from icl_core.demonstrations.files import SCHEMA
+from icl_core.demonstrations.files import read_sets
 from icl_core.demonstrations.trajectories import Trajectories
 from icl_core.environments.gridworld import Gridworld
+from icl_core.layout import seeds_of
 from icl_core.learning.engine.networks import Networks
 from icl_core.learning.engine.rollouts import roll_out
 from icl_core.learning.engine.training import TRAINING_SCHEMA
 from icl_core.learning.exact_policies import Cells
 from icl_core.measuring.claims.evidence.base import Base, MissingError, by_seed
-from icl_core.measuring.claims.evidence.episodes import episode_costs, episodes_of
+from icl_core.measuring.claims.evidence.episodes import episode_costs
 from icl_core.measuring.theorem import ends_at_the_expert
 from icl_core.randomness import generator
 from icl_core.settings import defaults, used
 
 T = TypeVar("T")
+SHARED = -1  # in place of an expert's seed: recorded traffic, or a user's file
 PROBLEMS = 40  # that the theorem is tried on
 UNFILTERED = 300  # episodes of an expert that are taken as they come
 
@@ -36,9 +38,16 @@ class OfExperts(Base):
     """Experts and their demonstrations."""
 
     def demonstrations(self, experiment: str) -> dict[int, Trajectories]:
-        """The demonstrations of each expert."""
-        world, path = self.world(experiment), self._of_expert("demonstrations", experiment)
-        return {0: episodes_of(read_table(path, SCHEMA), world)}
+        """The demonstrations of each expert; under `SHARED` a set from which all runs learn."""
+        world = self.world(experiment)
+        sets = [
+            read_sets(one.path, world) for one in self._of_experts("demonstrations", experiment)
+        ]
+        return {
+            SHARED if expert is None else expert: taken
+            for found in sets
+            for expert, taken in found.items()
+        }
 
     def expert_visits(self, experiment: str) -> dict[int, np.ndarray]:
         """Visits of each expert's demonstrations, of the grid's shape."""
@@ -55,16 +64,21 @@ class OfExperts(Base):
 
     def expert_training(self, experiment: str) -> dict[int, pa.Table]:
         """The log of each expert's training."""
-        return by_seed(read_table(self._of_expert("expert_training", experiment), TRAINING_SCHEMA))
+        found = self._of_experts("expert_training", experiment)
+        logs = [by_seed(read_table(one.path, TRAINING_SCHEMA)) for one in found]
+        return {expert: log for each in logs for expert, log in each.items()}
 
     def expert_episodes(self, experiment: str) -> dict[int, Trajectories]:
         """New episodes of each expert, of which none was replaced."""
-        world, path = self.world(experiment), self._of_expert("expert_policy", experiment)
-        stack = Networks.from_tensors(read_tensors(path))
-        experts = sorted(self.expert_training(experiment))
-        rngs = [generator(expert, "unfiltered") for expert in experts]
-        taken = roll_out(world, stack, rngs, UNFILTERED)
-        return {expert: taken[run] for run, expert in enumerate(experts)}
+        world = self.world(experiment)
+        found: dict[int, Trajectories] = {}
+        for one in self._of_experts("expert_policy", experiment):
+            experts = seeds_of(one.fields["group"])
+            rngs = [generator(expert, "unfiltered") for expert in experts]
+            stack = Networks.from_tensors(read_tensors(one.path))
+            taken = roll_out(world, stack, rngs, UNFILTERED)
+            found |= {expert: taken[run].trimmed() for run, expert in enumerate(experts)}
+        return found
 
     def best_return(self, experiment: str) -> float:
         """The return of the best policy that keeps the true constraint on average, exactly."""
@@ -102,7 +116,8 @@ def _leaves(given: object) -> int:
 
 
 def own(of_experts: Mapping[int, T], run: int) -> T:
-    """What belongs to a run's expert; the only one there is belongs to all."""
-    if run in of_experts or len(of_experts) > 1:
-        return of_experts[run]
-    return next(iter(of_experts.values()))
+    """What belongs to a run's expert; what is shared belongs to all."""
+    expert = SHARED if SHARED in of_experts else run
+    if expert not in of_experts:
+        raise MissingError(f"the expert of seed {run} was not trained")
+    return of_experts[expert]
