@@ -96,7 +96,7 @@ def test_the_papers_projection_is_that_of_its_experts():
     found = resolve(CONFIG).experiments["cartpole-mr-projection"]
     penalty = found.demonstrations["constrained_rl"]["penalty"]
     assert (penalty["truncate"], penalty["feasibility_rate"]) == (False, 2.5e-5)
-    assert found.demonstrations["constrained_rl"]["epochs"] == 600
+    assert found.demonstrations["constrained_rl"]["epochs"] == 300
     assert found.expert_alone
 
 
