@@ -60,6 +60,12 @@ def only_finished(config: Configuration, results: Path) -> Configuration:
     )
 
 
+def _loops(experiment: Experiment) -> dict:
+    """Of each method with a loop, which of its policies it keeps."""
+    loops = {method: experiment.learning[method].get("loop", {}) for method in experiment.methods}
+    return {m: {"loop": {"keep": own["keep"]}} for m, own in loops.items() if "keep" in own}
+
+
 class Shown(Items):
     """The items, the claims and the page of a plan."""
 
@@ -132,7 +138,14 @@ class Shown(Items):
         """What the verdicts depend on besides the inputs."""
         worlds = {one.name: self.world(one) for one in self.checked}
         titles = list(self.titles_of_all().items())
-        return canonical({"scale": self.config.scale, "worlds": worlds, "methods": titles})
+        return canonical(
+            {
+                "scale": self.config.scale,
+                "worlds": worlds,
+                "methods": titles,
+                "experiments": {one.name: {"learning": _loops(one)} for one in self.checked},
+            }
+        )
 
     def claims_code(self, wildcards: Any) -> str:
         """Digest of the code that checks the claims."""

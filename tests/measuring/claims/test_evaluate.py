@@ -2,6 +2,7 @@
 
 import csv
 import io
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -25,6 +26,7 @@ from icl_core.measuring.results import Results
 from tests.measuring.claims.made_up import HIGHD, METHODS, world_of
 
 SEEDS = [1, 2, 3, 4, 5]
+CLOSEST = {"gridworld-a": {"learning": {"icl": {"loop": {"keep": "closest"}}}}}
 LOWEST = {"metric": "cmse", "method": "icl", "others": ["icrl"]}
 
 
@@ -73,7 +75,9 @@ def test_a_shift_of_the_metrics_turns_the_verdict(tmp_path, shift, verdict):
 def test_what_is_left_open_has_a_reason(tmp_path, mine, reason):
     theirs = [value + 0.01 + 0.02 * (-1) ** k for k, value in enumerate(mine)]
     write_metrics(tmp_path, {"icl": mine, "icrl": theirs})
-    (outcome,) = evaluate([claim()], results(tmp_path))
+    equal = evaluate([claim()], results(tmp_path))
+    assert not equal[0].reason.endswith(UNEQUAL)
+    (outcome,) = evaluate([claim()], replace(results(tmp_path), settings=CLOSEST))
     signs = 0 if np.isnan(mine).any() else 1
     assert outcome.verdict == "inconclusive"
     assert outcome.reason == f"{reason} The sign is the paper's in {signs} of 1 parts. {UNEQUAL}"
@@ -104,9 +108,12 @@ def test_methods_are_compared_by_one_selection(tmp_path, monkeypatch, selection,
 
 def test_a_selection_that_nothing_says_is_missing(tmp_path):
     write_metrics(tmp_path, {"icl": np.ones(5), "icrl": np.ones(5)})
-    (outcome,) = evaluate([claim(arguments={**LOWEST, "selection": "last"})], results(tmp_path))
+    last, there = claim(arguments={**LOWEST, "selection": "last"}), results(tmp_path)
+    (outcome,) = evaluate([last], replace(there, settings=CLOSEST))
     assert outcome.verdict == "not run"
     assert "does not say which policies were selected" in outcome.reason
+    (outcome,) = evaluate([last], there)  # all methods keep their last policy
+    assert outcome.verdict != "not run"
 
 
 def test_what_was_not_run_is_named(tmp_path):

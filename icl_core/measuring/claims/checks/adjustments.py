@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from icl_core.measuring.claims.claim import reads
-from icl_core.measuring.claims.effects import mean_effect, paired_effect
+from icl_core.measuring.claims.effects import mean_effect, paired_effect, ratio
 from icl_core.measuring.claims.evidence import Evidence
 from icl_core.measuring.claims.verdicts import Effect
 from icl_core.measuring.metrics import NAD
@@ -64,8 +64,7 @@ def budget_is_crossed(evidence: Evidence, times: float) -> list[Effect]:
         beta, found = evidence.beta(name), {}
         for seed, logs in evidence.adjustments(name).items():
             left = _joined(logs, "expert_value")[FIRST:]
-            iterations = len(left) / len(logs[0])
-            found[seed] = crossings(left, beta) / iterations - times
+            found[seed] = ratio(crossings(left, beta) * len(logs[0]), len(left)) - times
         unit = f"crossings of J_E = beta an iteration, less {times:g}"
         parts.append(mean_effect(evidence.title(name), unit, found))
     return parts

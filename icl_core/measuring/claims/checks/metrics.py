@@ -101,7 +101,7 @@ def near_the_expert(evidence: Evidence, at_most: float) -> list[Effect]:
     """Of the first policy's distance to the expert, ICL's has at most this share left.
 
     Both NADs are taken less what two samples of the expert itself would have. ICL's first policy
-    is trained without a constraint.
+    is trained under its first constraint.
     """
     parts = []
     for name in evidence.experiments:

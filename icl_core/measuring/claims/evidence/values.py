@@ -20,6 +20,7 @@ from icl_core.measuring.paper import PAPER, SEEDS
 Key = tuple[str, str]  # experiment and method
 
 BEST, LAST = "best", "last"  # of equally many candidates, the nearest to the expert; or the last
+CLOSEST = "closest"  # the same, as the setting `keep` of a loop has it
 SELECTION, EPISODES = "selection", "episodes"  # columns of the metrics that say so, once there
 UNEQUAL = (
     "Selection is not equal: ICL reports the best of its iterations, the others their last policy."
@@ -39,11 +40,16 @@ class OfMetrics(Base):
         rows = [row for row in self._rows(metric, experiment, method) if row["reported"]]
         if rows and SELECTION in rows[0]:
             rows = [row for row in rows if row[SELECTION] == selection]
-        elif selection == LAST:
+        elif selection == LAST != self.selected(experiment, method):
             raise MissingError("metrics.parquet does not say which policies were selected, and how")
         rows.sort(key=lambda row: (row["iteration"], row.get(EPISODES, 0)))
         found = {row["seed"]: row["value"] for row in rows}
         return self._run(dict(sorted(found.items())), method, experiment)
+
+    def selected(self, experiment: str, method: str) -> str:
+        """Which of its policies a method reports, as its settings say it."""
+        learning = self.results.settings.get(experiment, {}).get("learning", {})
+        return BEST if learning.get(method, {}).get("loop", {}).get("keep") == CLOSEST else LAST
 
     def by_iteration(self, metric: str, experiment: str) -> dict[int, np.ndarray]:
         """A metric after each iteration of ICL from the first that has it on, by seed."""
@@ -73,7 +79,9 @@ class OfMetrics(Base):
         """
         unit = f"{metric.upper()}, difference of means"
         values = [self.reported(metric, *key, selection) for key in (first, second)]
-        if first[1] != second[1] and SELECTION not in METRICS_SCHEMA.names:
+        if SELECTION not in METRICS_SCHEMA.names and self.selected(*first) != self.selected(
+            *second
+        ):
             self.note(UNEQUAL)
         same = first[0] == second[0] if paired is None else paired
         return (paired_effect if same else separate_effect)(part, unit, *values)
