@@ -156,9 +156,7 @@ GAIL = (
 ICRL = (
     _DISCOUNT,
     Line("PPO steps per epoch", _at(f"{_ICRL}.on_policy.steps"), _STEPS),
-    Line(
-        "weight of the value losses, reward and cost", _at(f"{_ICRL}.on_policy.value_weight"), 0.5
-    ),
+    Line("weight of both value losses", _at(f"{_ICRL}.on_policy.value_weight"), 0.5),
     Line("gradient clip", _at(f"{_ICRL}.on_policy.gradient_norm"), 0.5),
     Line("evaluation episodes, for its log alone", {}, 100),
     Line("iterations", _at(f"{_ICRL}.iterations"), _each(*[200] * 4, 40, 125, 125, 250)),
@@ -208,5 +206,4 @@ SECTIONS = {
     "gail-constraint": (_GAIL,),
     "icrl": (_ICRL,),
     "icl": (f"{_ICL}.loop", _RL, _ADJUSTMENT),
-    "icl-plus": ("learning.icl-plus",),
 }

@@ -33,7 +33,9 @@ def of_method(
     chosen = [name for name in experiments if method in results.settings[name]["methods"]]
     heading = f"Settings of {results.title(method)}{how}"
     elsewhere = {path for line in COMMON for path in line.paths}
-    return settings_table(results, chosen, lines, SECTIONS[method], heading, elsewhere)
+    return settings_table(
+        results, chosen, lines, SECTIONS.get(method, [f"learning.{method}"]), heading, elsewhere
+    )
 
 
 def settings_table(

@@ -130,5 +130,6 @@ def test_only_episodes_that_are_needed_are_played(name, options, monkeypatch):
 
     monkeypatch.setattr(world, "step", counted)
     adjusted(problem, settings, monkeypatch)
-    sets = settings.rounds + settings.policies_per_iteration  # these are weighed
+    weighed = settings.policies_per_iteration if settings.reweight else 0
+    sets = settings.rounds + weighed
     assert sum(played) == len(SEEDS) * sets * settings.episodes

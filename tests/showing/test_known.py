@@ -117,7 +117,7 @@ def test_a_row_for_each_set_of_demonstrations(results):
     assert rows["gridworld-b-slip-10"]["edge_below"] == "" == rows["ant"]["determined"]
     assert rows["ant"]["edge_below"] == 0.5
     assert (
-        "10 % of all cells, 0 % of the forbidden ones | 0.010 to 0.900 | explains them |"
+        "10 % of all cells, 0 % of the forbidden ones | 0.010 to 0.900 | explains 1 of 1 |"
         in table.markdown
     )
     assert "position z < e for e up to 0.50 m; position z > e for e from -1.00 m" in table.markdown

@@ -118,7 +118,7 @@ def test_identify_says_where_an_edge_can_lie(tmp_path, capsys):
         (["learn", ENV, "nothing.parquet"], "nothing.parquet: expected a Parquet file"),
         (
             ["learn", ENV, "demonstrations.parquet", "--method", "magic"],
-            "choose one of exact-icl, gail-con",
+            "choose one of exact-icl, exact-icl-ours, gail-con",
         ),
         (["learn", ENV, "demonstrations.parquet", "--set", "loop"], "expected KEY=VALUE"),
         (["learn", ENV, "demonstrations.parquet", "--set", "loop.x=1"], "loop.x"),

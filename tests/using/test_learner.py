@@ -227,7 +227,7 @@ def test_other_methods_are_found_by_name():
         == ICRL.method
     )
     with pytest.raises(
-        InputError, match="method 'nothing' is unknown; choose one of exact-icl, gail"
+        InputError, match="method 'nothing' is unknown; choose one of exact-icl, exact-icl-ours, "
     ):
         make_learner("nothing", Robot, demonstrations())
 

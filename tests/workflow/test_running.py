@@ -236,8 +236,9 @@ finally:
 def test_snakemake_schedules_about_once_a_job(checkout):
     """Its rate limit would start rounds for nothing, hundreds in a demo."""
     names = ["gridworld-a", "gridworld-b", "cartpole-mr", "cartpole-mid"]
-    names += [f"{name}-all-iterations" for name in names] + ["gridworld-a-lagrangian"]
-    place = "results/smoke/runs/{}/icl/seeds-1-2/iteration-00/constraint.safetensors"
+    names += [f"gridworld-a-slip-{p}" for p in (10, 30, 50)]
+    names += [f"gridworld-b-slip-{p}" for p in (10, 30)]
+    place = "results/smoke/demonstrations/{}/seeds-1-2/trajectories.parquet"
     command = checkout.command("--quiet", "all", "--", *map(place.format, names))
     command[1:3] = ["-c", COUNTING]
     done = subprocess.run(

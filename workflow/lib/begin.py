@@ -22,10 +22,11 @@ from typing import Any
 from icl_core import kernels
 from icl_core.runs import begin_run, end_with_program, mark_of
 from workflow.lib.configuration import Configuration, resolve
+from workflow.lib.finished import only_finished
 from workflow.lib.places import check_own_files, check_places
 from workflow.lib.plan import Plan
 from workflow.lib.records import renew
-from workflow.lib.shown import Shown, only_finished
+from workflow.lib.shown import Shown
 
 # The workflow that this process has loaded last: the program `icl` looks into its graph of jobs.
 LOADED: list[Any] = []

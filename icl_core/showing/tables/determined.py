@@ -98,14 +98,14 @@ def determined_table(results: Results, experiments: Sequence[str]) -> Table:
     known = {name: reported(metrics, name) for name in COLUMNS[1:]}
     values = {
         experiment: {
-            name: found[experiment, NOBODY][0]
+            name: np.array(list(found[experiment, NOBODY].values()))
             for name, found in known.items()
             if (experiment, NOBODY) in found
         }
         for experiment in experiments
     }
     rows = tuple(
-        (experiment, *(own.get(name, "") for name in COLUMNS[1:]))
+        (experiment, *(float(own[name].mean()) if name in own else "" for name in COLUMNS[1:]))
         for experiment, own in values.items()
     )
     head = ["Environment", "Determined", "CMSE, least to most", "The true constraint"]
@@ -124,24 +124,25 @@ def _title(world: World) -> str:
     return f"{world.title}, slip {slip:g}" if slip else world.title
 
 
-def _cells(own: Mapping[str, float]) -> list[str]:
-    """Of a gridworld."""
+def _cells(own: Mapping[str, np.ndarray]) -> list[str]:
+    """Of a gridworld: means over the experts whose demonstrations some constraint explains."""
     if not own:
         return ["-", "-", "-"]
-    if own[UNEXPLAINED]:
-        return ["no constraint explains them", "-", "does not explain them"]
-    told, forbidden = (f"{100 * own[name]:.0f} %" for name in (DETERMINED, DETERMINED_FORBIDDEN))
-    by = " (of the budget alone)" if own[REWARD_LEFT_OUT] else ""
+    experts = len(own[UNEXPLAINED])
+    if own[UNEXPLAINED].all():
+        return ["no constraint explains them", "-", f"explains 0 of {experts}"]
+    told, forbidden = (f"{100 * own[n].mean():.0f} %" for n in (DETERMINED, DETERMINED_FORBIDDEN))
+    by = " (of the budget alone)" if own[REWARD_LEFT_OUT].any() else ""
     text = f"{told} of all cells, {forbidden} of the forbidden ones{by}"
-    inside = "explains them" if own[TRUTH_INSIDE] else "does not explain them"
-    return [text, f"{own[LEAST_CMSE]:.3f} to {own[MOST_CMSE]:.3f}", inside]
+    ends = f"{own[LEAST_CMSE].mean():.3f} to {own[MOST_CMSE].mean():.3f}"
+    return [text, ends, f"explains {int(own[TRUTH_INSIDE].sum())} of {experts}"]
 
 
-def _edge_cells(world: World, own: Mapping[str, float]) -> list[str]:
+def _edge_cells(world: World, own: Mapping[str, np.ndarray]) -> list[str]:
     """Of a world of one position."""
     axis = world.grid.axes[edge_axis(world)]
     low, high = axis.physical[[0, -1]]
-    below, above = own[EDGE_BELOW], own[EDGE_ABOVE]
+    below, above = float(own[EDGE_BELOW].mean()), float(own[EDGE_ABOVE].mean())
     unit = f" {axis.unit}" if axis.unit else ""
     sides = [
         f"{axis.name} < e for {'every e' if below >= high else f'e up to {below:.2f}{unit}'}",
@@ -163,12 +164,12 @@ def _true_edges(world: World) -> str:
     return f"it forbids {' and '.join(sides)}" if sides else "-"
 
 
-def _notes(results: Results, values: Mapping[str, Mapping[str, float]]) -> str:
+def _notes(results: Results, values: Mapping[str, Mapping[str, np.ndarray]]) -> str:
     text = (
-        f"Scale of our run: {results.scale}. One set of demonstrations each. Determined: all "
+        f"Scale of our run: {results.scale}. Means over experts. Determined: all "
         "constraints that explain the demonstrations lie on one side of 0.5."
     )
-    if any(own.get(REWARD_LEFT_OUT) for own in values.values()):
+    if any(own[REWARD_LEFT_OUT].any() for own in values.values() if REWARD_LEFT_OUT in own):
         text += (
             " Of the budget alone: the reward would say more, but where moves slip asking it takes "
             "minutes, and it was not asked; the bounds hold all the same."

@@ -12,8 +12,7 @@ from icl_core.layout import path
 from icl_core.showing.item import Item, read_items
 from icl_core.showing.page.make import is_simulated, missing_of_paper, on_simulated_traffic
 from workflow.lib.configuration import Configuration, read_configuration
-from workflow.lib.items import experiments_shown, learned
-from workflow.lib.shown import only_finished
+from workflow.lib.finished import experiments_shown, learned, only_finished
 
 
 @dataclass(frozen=True)

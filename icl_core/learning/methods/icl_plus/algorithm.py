@@ -38,7 +38,7 @@ PLACE = 5
 SIZES = {
     "quick": {
         "density": {"epochs": 8},
-        "constrained_rl": {"epochs": 200},
+        "constrained_rl": {"epochs": 120},
         "adjustment": {"rounds": 5},
         "loop": {"iterations": 1, "selection_episodes": 100},
     },
