@@ -46,12 +46,12 @@ def test_settings_are_those_of_the_run_with_the_papers_beside(results, tmp_path)
     rows, text = made("table-10-settings-icl", results, tmp_path)
     found = {(row["key"], row["experiment"]): row for row in rows}
     epochs = found["learning.icl.constrained_rl.epochs", "cartpole-mr"]
-    assert (epochs["ours"], epochs["paper"], epochs["same"]) == ("120", "300", "no")
+    assert (epochs["ours"], epochs["paper"], epochs["same"]) == ("80", "300", "no")
     beta = found["world.threshold", "cartpole-mid"]
     assert (beta["ours"], beta["paper"], beta["same"]) == ("30", "30", "yes")
     bound = found["learning.icl.adjustment.max_agent_cost", "gridworld-a"]
     assert (bound["ours"], bound["paper"]) == ("0", "")
-    assert "**120** (paper: 300)" in text
+    assert "**80** (paper: 300)" in text
     assert text.index("soft loss weight") < text.index("not in the paper") < text.index("max_agent")
 
 

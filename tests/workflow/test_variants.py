@@ -5,8 +5,11 @@ import copy
 import pytest
 
 from icl_core.errors import InputError
-from tests.workflow.test_configuration import CONFIG
+from icl_core.layout import path
+from tests.workflow.test_configuration import CONFIG, ROOT
 from workflow.lib.configuration import resolve
+from workflow.lib.plan import Plan
+from workflow.lib.shown import Shown
 from workflow.lib.variants import with_variants
 
 OWN = {
@@ -98,6 +101,19 @@ def test_the_papers_projection_is_that_of_its_experts():
     assert (penalty["truncate"], penalty["feasibility_rate"]) == (False, 2.5e-5)
     assert found.demonstrations["constrained_rl"]["epochs"] == 300
     assert found.expert_alone
+
+
+def test_checks_read_experts_that_teach_nobody_by_group_of_seeds():
+    config = resolve({**CONFIG, "stack": 3})
+    assert config.expert_groups(config.experiments["gridworld-a-projection"]) == ["1-3", "4-5"]
+    read = Shown(Plan(config, ROOT)).claim_inputs(None)
+    for group in ("1-3", "4-5"):
+        fields = {"experiment": "gridworld-a-projection", "group": group}
+        assert f"results/paper/{path('expert_training', **fields)}" in read
+        assert f"results/paper/{path('expert_policy', **fields)}" in read
+    settings = Shown(Plan(config, ROOT)).claim_settings(None)["experiments"]
+    assert settings["gridworld-a-projection"]["learning"] == {}
+    assert settings["gridworld-a"]["learning"]["icl"] == {"loop": {"keep": "last"}}
 
 
 def test_the_papers_variants():
