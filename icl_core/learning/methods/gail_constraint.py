@@ -25,7 +25,7 @@ from icl_core.settings import COUNT, LAYERS, RATE, section, setting
 TITLE = "GAIL-Constraint"
 PLACE = 1
 SIZES = {
-    "quick": {"total_steps": 48_000, "warm_up": 6, "on_policy": {"passes": 8}},
+    "quick": {"total_steps": 40_000, "warm_up": 5, "on_policy": {"passes": 8}},
     "smoke": {
         "total_steps": 400,
         "warm_up": 1,

@@ -34,7 +34,7 @@ ITERATIONS = "loop.iterations"
 SIZES = {
     "quick": {
         "density": {"epochs": 8},
-        "constrained_rl": {"epochs": 140},
+        "constrained_rl": {"epochs": 110},
         "adjustment": {"rounds": 5},
         "loop": {"iterations": 2, "selection_episodes": 100},
     },

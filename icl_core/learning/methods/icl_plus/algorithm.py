@@ -38,7 +38,7 @@ PLACE = 5
 SIZES = {
     "quick": {
         "density": {"epochs": 8},
-        "constrained_rl": {"epochs": 120},
+        "constrained_rl": {"epochs": 100},
         "adjustment": {"rounds": 5},
         "loop": {"iterations": 1, "selection_episodes": 100},
     },

@@ -28,7 +28,7 @@ from icl_core.settings import COUNT, LAYERS, POSITIVE, section, setting
 TITLE = "ICRL"
 PLACE = 2
 SIZES = {
-    "quick": {"iterations": 5, "on_policy": {"passes": 8}},
+    "quick": {"iterations": 4, "on_policy": {"passes": 8}},
     "smoke": {
         "iterations": 2,
         "forward_steps": 400,
