@@ -158,7 +158,8 @@ def converges_by(
     """From an early iteration on, CMSE is within `margin` of where it ends."""
 
     def room(curve: Curve) -> float:
-        return margin - np.abs(curve[iteration:] - curve[-1]).max()
+        later = curve[iteration:]  # none where fewer iterations were run: then nothing is known
+        return margin - np.abs(later - curve[-1]).max() if len(later) else float("nan")
 
     unit = f"{margin:g} less the largest distance to the last CMSE from iteration {iteration} on"
     return [
