@@ -1,32 +1,90 @@
-"""What is compared, as data: each line changes one thing of a method's defaults.
+"""What is compared, as data: each line changes one thing of where a method starts from.
 
 A line more is a choice more. For ICL only that is open which the paper and the authors' code leave
-open, or on which they contradict each other; for ICL+ everything is.
+open, or on which they contradict each other; for GAIL-Constraint its warm-up, on which the paper is
+silent; for ICL+ everything is. Starts are written out, so that a default that follows a choice
+leaves what was measured as it is. The rows of the methods are what was chosen, taken together.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
+from develop.effects import METHOD
 from develop.unit import Choice, Sizes
+from icl_core.settings import merge
+
+ICL_START: dict[str, Any] = {
+    "constraint": {"initial": "demonstrations"},
+    "constrained_rl": {"penalty": {"feasibility_rate": 0.0, "truncate": True}},
+    "adjustment": {
+        "rounds": 20,
+        "steps": 250,
+        "hinge": "trajectory",
+        "policies_per_iteration": 2,
+    },
+    "loop": {"tolerance": "demonstrations"},
+}
+PLUS_START: dict[str, Any] = {
+    "held_out": 0.0,
+    "choose": "nad",
+    "networks": 1,
+    "allowance": 0.0,
+    "fading": True,
+    "smoothness": 0.0,
+    "sparseness": 3.0,
+    "constraint": {"initial": "demonstrations"},
+    "adjustment": {
+        "rounds": 20,
+        "steps": 100,
+        "learning_rate": 2e-3,
+        "penalty": 15.0,
+        "hinge": "trajectory",
+        "reweight": False,
+        "max_agent_cost": 0.0,
+        "policies_per_iteration": 2,
+    },
+    "loop": {
+        "unconstrained_first_policy": True,
+        "tolerance": "demonstrations",
+        "keep": "closest",
+    },
+}
+# What the suite has changed of the starts: the defaults of the methods.
+ICL_CHOSEN: dict[str, Any] = {}
+PLUS_CHOSEN: dict[str, Any] = {}
+
+
+def icl(name: str, subject: str, **changes: Any) -> Choice:
+    """A choice of ICL."""
+    return Choice(name, f"ICL: {subject}", merge(ICL_START, changes), "icl", "icl-start")
 
 
 def plus(name: str, subject: str, **changes: Any) -> Choice:
     """A choice of ICL+."""
-    return Choice(f"plus-{name}", f"ICL+: {subject}", changes, "icl-plus")
+    changes = merge(PLUS_START, changes)
+    return Choice(f"plus-{name}", f"ICL+: {subject}", changes, "icl-plus", "plus-start")
 
 
 CHOICES = [
-    Choice("icl", "method", {}),
-    Choice("hinge-of-mean", "ICL: hinge", {"adjustment": {"hinge": "mean"}}),
-    Choice("steps-1x20", "ICL: steps", {"adjustment": {"rounds": 1, "steps": 20}}),
-    Choice("steps-20x20", "ICL: steps", {"adjustment": {"steps": 20}}),
-    Choice("steps-20x50", "ICL: steps", {"adjustment": {"steps": 50}}),
-    Choice("one-policy", "ICL: policies", {"adjustment": {"policies_per_iteration": 1}}),
-    Choice("density-5", "ICL: density", {"density": {"epochs": 5}}),
-    Choice("initial-half", "ICL: initial", {"constraint": {"initial": 0.5}}),
-    Choice("never-stop", "ICL: stop", {"loop": {"tolerance": None}}),
-    Choice("icl-plus", "method", {}, "icl-plus"),
+    Choice("icl", METHOD, merge(ICL_START, ICL_CHOSEN)),
+    Choice("icl-plus", METHOD, merge(PLUS_START, PLUS_CHOSEN), "icl-plus"),
+    Choice("gail-constraint", METHOD, {"warm_up": 0}, "gail-constraint"),
+    icl("icl-start", "start"),
+    icl("hinge-of-mean", "hinge", adjustment={"hinge": "mean"}),
+    icl("steps-1x20", "steps", adjustment={"rounds": 1, "steps": 20}),
+    icl("steps-20x20", "steps", adjustment={"steps": 20}),
+    icl("one-policy", "policies", adjustment={"policies_per_iteration": 1}),
+    icl("initial-half", "initial", constraint={"initial": 0.5}),
+    icl("never-stop", "stop", loop={"tolerance": None}),
+    icl("projection", "projection", constrained_rl={"penalty": {"feasibility_rate": 2.5e-5}}),
+    icl(
+        "projection-instead",
+        "projection",
+        constrained_rl={"penalty": {"feasibility_rate": 2.5e-5, "truncate": False}},
+    ),
+    Choice("gail-warm-up", "GAIL: warm-up", {"warm_up": 3}, "gail-constraint", "gail-constraint"),
+    plus("start", "start"),
     plus("held-out", "held out", held_out=0.3),
     plus("held-out-kept", "held out", held_out=0.3, choose="held-out"),
     plus("networks-3", "networks", networks=3),
@@ -38,14 +96,11 @@ CHOICES = [
     plus("sparse-10", "sparseness", sparseness=10.0),
     plus("not-fading", "bound", fading=False),
     plus("bound-3-instead", "bound", fading=False, adjustment={"max_agent_cost": 3.0}),
-    plus("bound-10", "bound", adjustment={"max_agent_cost": 10.0}),
     plus("hinge-of-mean", "hinge", adjustment={"hinge": "mean"}),
-    plus("reweighting", "reweighting", adjustment={"reweight": True}, density={"epochs": 20}),
-    plus("steps-1x2000", "steps", adjustment={"rounds": 1, "steps": 2000}),
-    plus("steps-20x250", "steps", adjustment={"steps": 250}),
+    plus("reweighting", "reweighting", adjustment={"reweight": True}),
+    plus("steps-20x40", "steps", adjustment={"steps": 40}),
     plus("rate-5e-4", "rate", adjustment={"learning_rate": 5e-4}),
     plus("penalty-1.5", "penalty", adjustment={"penalty": 1.5}),
-    plus("penalty-150", "penalty", adjustment={"penalty": 150.0}),
     plus("one-policy", "policies", adjustment={"policies_per_iteration": 1}),
     plus("initial-half", "initial", constraint={"initial": 0.5}),
     plus("first-constrained", "first policy", loop={"unconstrained_first_policy": False}),
@@ -59,7 +114,11 @@ LEARNING = {
     "loop": {"iterations": 3, "selection_episodes": 100},
 }
 SIZES = Sizes(
-    learning={"icl": LEARNING, "icl-plus": LEARNING},
+    learning={
+        "icl": LEARNING,
+        "icl-plus": LEARNING,
+        "gail-constraint": {"total_steps": 60_000},
+    },
     expert={"constrained_rl": {"epochs": 240}},
 )
 # Every step runs; the numbers mean nothing. For tests.
@@ -70,7 +129,14 @@ FEW = {
     "loop": {"iterations": 1, "selection_episodes": 5},
 }
 TINY = Sizes(
-    learning={"icl": FEW, "icl-plus": FEW},
+    learning={
+        "icl": FEW,
+        "icl-plus": FEW,
+        "gail-constraint": {
+            "total_steps": 800,
+            "on_policy": {"steps": 200, "environments": 10, "passes": 2},
+        },
+    },
     expert={"trajectories": 5, "constrained_rl": {"epochs": 2}},
     report_episodes=5,
 )

@@ -13,6 +13,7 @@ from icl_core.measuring.transfer import student_interval
 from icl_core.tables import markdown_rows
 
 METRICS = ("cmse", "nad")
+METHOD = "method"  # the subject of a row that is a method, and no choice of one
 RULE = (
     "A choice replaces the default where its interval of CMSE lies below 0 and its mean of NAD is "
     "not above 0; of several for one subject, the one with the lowest mean of CMSE."
@@ -85,6 +86,8 @@ def chosen(effects: Sequence[Effect]) -> dict[str, str]:
     """The choice for each subject, by `RULE`; "default" where none is better."""
     found = {}
     for subject in dict.fromkeys(one.choice.subject for one in effects):
+        if subject == METHOD:
+            continue
         better = [
             one
             for one in effects
@@ -114,7 +117,7 @@ def bar(effects: Sequence[Effect], units: Units) -> str:
     """Whether ICL+ is as good as asked for; a sentence for each of the methods compared."""
     sentences = []
     for one in effects:
-        if one.choice.changes:
+        if one.choice.subject != METHOD or one.choice.method != "icl-plus":
             continue
         part = share(pairs(one.choice, units, "cmse"))
         reached = part.high <= LESS and one.nad.size <= 0

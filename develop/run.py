@@ -35,63 +35,68 @@ def world_of(name: str) -> World:
     return PLANES[name](name) if name in PLANES else RandomGrid(int(name.removeprefix("grid-")))
 
 
-def key_of(world: World, choice: Choice, sizes: Sizes) -> str:
-    """A digest of all that a unit depends on: code, settings, sizes."""
-    method = discovery.module_name(discovery.METHODS, choice.method)
-    sources = Sources({name: ROOT / name for name in ("icl_core", "develop")})
-    code = sources.code_of(ROOT / "develop/unit.py", [type(world).__module__, method]).digest
-    parts = [code, plain(settings_of(choice, sizes)), dict(sizes.expert)]
-    return sha256(repr([*parts, sizes.report_episodes, sizes.experts]).encode())
+class Units:
+    """What has been measured: a file for each world and digest of all that it depends on.
+
+    So choices of equal settings are one unit, and one that gets another name is measured already.
+    """
+
+    def __init__(self, folder: Path, sizes: Sizes):
+        self.folder, self.sizes = folder, sizes
+        self.sources = Sources({name: ROOT / name for name in ("icl_core", "develop")})
+        self.codes: dict[tuple[str, str], str] = {}
+
+    def path(self, world: str, choice: Choice) -> Path:
+        """Where a unit of today's code and settings lies, or will."""
+        sizes, method = self.sizes, discovery.module_name(discovery.METHODS, choice.method)
+        place = PLANES[world].__module__ if world in PLANES else RandomGrid.__module__
+        if (place, method) not in self.codes:
+            code = self.sources.code_of(ROOT / "develop/unit.py", [place, method])
+            self.codes[place, method] = code.digest
+        parts = [self.codes[place, method], plain(settings_of(choice, sizes)), dict(sizes.expert)]
+        key = sha256(repr([*parts, sizes.report_episodes, sizes.experts]).encode())
+        return self.folder / world / f"{choice.method}-{key[:16]}.json"
+
+    def load(self, world: str, choice: Choice) -> dict[str, Any]:
+        """One that is there."""
+        return json.loads(self.path(world, choice).read_text())
 
 
-def known(path: Path, key: str) -> dict[str, Any] | None:
-    """What a unit has left, where it is of today's code and settings."""
-    try:
-        found = json.loads(path.read_text())
-    except (OSError, ValueError):
-        return None
-    return found if isinstance(found, dict) and found.get("key") == key else None
-
-
-def run_world(name: str, choices: Sequence[Choice], folder: Path, sizes: Sizes) -> list[str]:
+def run_world(name: str, choices: Sequence[Choice], units: Units) -> list[str]:
     """All choices of a world that are missing; a line for each. Experts are trained once."""
-    world, beginnings, said = world_of(name), Beginnings(), []
-    keys = {choice.name: key_of(world, choice, sizes) for choice in choices}
-    paths = {choice.name: folder / name / f"{choice.name}.json" for choice in choices}
-    missing = [one for one in choices if known(paths[one.name], keys[one.name]) is None]
-    problem = problem_of(world, sizes) if missing else None
-    for choice in missing:
-        assert problem is not None
-        measured, seconds = run_unit(problem, choice, sizes, beginnings)
-        path = paths[choice.name]
+    beginnings, problem, said = Beginnings(), None, []
+    for choice in choices:
+        path = units.path(name, choice)
+        if path.exists():
+            continue
+        problem = problem or problem_of(world_of(name), units.sizes)
+        measured, seconds = run_unit(problem, choice, units.sizes, beginnings)
         path.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(path, to_json(measured | {"key": keys[choice.name]}))
+        write_whole(path, to_json(measured))
         said.append(f"{name} {choice.name}: {seconds:.1f} s of CPU")
+        print(said[-1], flush=True)
     return said
 
 
-def run(worlds: Sequence[str], folder: Path, cores: int, sizes: Sizes) -> None:
+def run(worlds: Sequence[str], units: Units, cores: int) -> None:
     """All units, then the table of effects."""
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(cores, mp_context=context) as pool:
-        jobs = [pool.submit(run_world, name, CHOICES, folder, sizes) for name in worlds]
+        jobs = [pool.submit(run_world, name, CHOICES, units) for name in worlds]
         for job in as_completed(jobs):
-            print("\n".join(job.result()), flush=True)
-    write_effects(worlds, folder, sizes)
+            job.result()
+    write_effects(worlds, units)
 
 
-def write_effects(worlds: Sequence[str], folder: Path, sizes: Sizes) -> None:
+def write_effects(worlds: Sequence[str], units: Units) -> None:
     """The table, as Markdown and as CSV, from what lies in the folder."""
-    units = {}
-    for name in worlds:
-        for choice in CHOICES:
-            units[name, choice.name] = json.loads(
-                (folder / name / f"{choice.name}.json").read_text()
-            )
-    found = [effects.effect(one, units) for one in CHOICES if one.name != one.against]
-    whole = f"{len(worlds)} worlds, {sizes.experts} experts each; none of them is the paper's."
-    write_whole(folder / "effects.md", effects.page(found, units, whole))
-    write_whole(folder / "runs.csv", effects.csv(units))
+    found = {(name, one.name): units.load(name, one) for name in worlds for one in CHOICES}
+    all_of = [effects.effect(one, found) for one in CHOICES if one.name != one.against]
+    whole = (
+        f"{len(worlds)} worlds, {units.sizes.experts} experts each; none of them is the paper's."
+    )
+    write_whole(units.folder / "effects.md", effects.page(all_of, found, whole))
+    write_whole(units.folder / "runs.csv", effects.csv(found))
 
 
 def main() -> None:
@@ -102,7 +107,8 @@ def main() -> None:
     parser.add_argument("--folder", type=Path, default=ROOT / "develop/runs")
     parser.add_argument("--tiny", action="store_true", help="sizes for tests")
     given = parser.parse_args()
-    run(WORLDS[: given.worlds], given.folder, given.cores, TINY if given.tiny else SIZES)
+    units = Units(given.folder, TINY if given.tiny else SIZES)
+    run(WORLDS[: given.worlds], units, given.cores)
     print(f"The table: {given.folder / 'effects.md'}")
 
 

@@ -27,17 +27,13 @@ from icl_core.settings_schema import plain
 
 
 class Choice(NamedTuple):
-    """What is changed of a method's defaults; nothing: the method itself."""
+    """A method with some of its settings, and the choice that it is compared with."""
 
     name: str
     subject: str  # what is being chosen: "bound"
-    changes: dict[str, Any]  # of the method's settings, as a nested mapping
+    changes: dict[str, Any]  # of the method's defaults, as a nested mapping
     method: str = "icl"
-
-    @property
-    def against(self) -> str:
-        """The choice that it is compared with: its method's defaults, or ICL's if it is these."""
-        return self.method if self.changes else "icl"
+    against: str = "icl"
 
 
 @dataclass(frozen=True)
@@ -122,8 +118,7 @@ def run_unit(
     values["expert"] = list(problem.seeds)
     values["spent"] = problem.of_each(lambda shown: _spent(world, shown))
     rows = [{name: column[run] for name, column in values.items()} for run in range(runs)]
-    measured = {"world": world.name, "choice": choice.name, "runs": rows}
-    return measured, time.process_time() - started
+    return {"runs": rows}, time.process_time() - started
 
 
 def _measured(problem: Problem, outcome: Outcome, episodes: int) -> dict[str, list]:

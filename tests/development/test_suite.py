@@ -9,11 +9,11 @@ import pytest
 import scipy.stats
 
 from develop import effects
-from develop.choices import CHOICES, TINY
+from develop.choices import CHOICES, SIZES, TINY
 from develop.grids import RandomGrid, worth_learning
 from develop.planes import PLANES
-from develop.run import run_world
-from develop.unit import Choice
+from develop.run import Units, run_world
+from develop.unit import Choice, settings_of
 
 ROOT = Path(__file__).parents[2]
 
@@ -88,11 +88,19 @@ def test_effects_by_hand():
     assert effects.chosen([found]) == {"bound": "default"}
 
 
-def test_a_method_is_compared_with_icl_and_a_choice_with_its_method():
-    assert Choice("icl-plus", "method", {}, "icl-plus").against == "icl"
-    assert Choice("smooth", "smoothness", {"smoothness": 1.0}, "icl-plus").against == "icl-plus"
-    names = [choice.name for choice in CHOICES]
-    assert len(set(names)) == len(names) and {one.against for one in CHOICES} <= set(names)
+def test_every_choice_is_compared_with_one_that_is_there():
+    by_name = {choice.name: choice for choice in CHOICES}
+    assert len(by_name) == len(CHOICES) and {one.against for one in CHOICES} <= set(by_name)
+    for one in CHOICES:
+        if one.subject != effects.METHOD and one.name != one.against:
+            start = settings_of(by_name[one.against], SIZES)
+            assert settings_of(one, SIZES) != start, f"{one.name} changes nothing"
+
+
+@pytest.mark.parametrize("method", ["icl", "icl-plus"])
+def test_defaults_are_what_the_suite_chose(method):
+    chosen = next(one for one in CHOICES if one.name == method)
+    assert settings_of(chosen, SIZES) == settings_of(chosen._replace(changes={}), SIZES)
 
 
 def test_a_share_holds_all_that_paired_differences_do_not_refute():
@@ -111,11 +119,12 @@ def test_a_run_goes_on_where_it_stopped(tmp_path):
     choices = [
         Choice("icl", "method", {}),
         Choice("mean", "ICL: hinge", {"adjustment": {"hinge": "mean"}}),
+        Choice("same", "ICL: hinge", {"adjustment": {"hinge": "trajectory"}}),  # as ICL's default
     ]
-    assert len(run_world("grid-01", choices, tmp_path, TINY)) == 2
+    units = Units(tmp_path, TINY)
+    assert len(run_world("grid-01", choices, units)) == 2
     first = {path: path.read_bytes() for path in tmp_path.rglob("*.json")}
-    assert run_world("grid-01", choices, tmp_path, TINY) == []
-    path = tmp_path / "grid-01/mean.json"
-    path.unlink()  # alone, without the first policy of the other: the same bytes
-    assert len(run_world("grid-01", choices, tmp_path, TINY)) == 1
+    assert run_world("grid-01", choices, units) == []
+    units.path("grid-01", choices[1]).unlink()  # alone, without the other's first policy: the same
+    assert len(run_world("grid-01", choices, units)) == 1
     assert {path: path.read_bytes() for path in tmp_path.rglob("*.json")} == first
