@@ -65,7 +65,7 @@ NEEDED = {
         {"ot", "scipy", "scipy.linalg", "scipy.sparse", "scipy.special"},
     ),
     "a claim's interval": (
-        "estimate(mean_of, [ones[0, :5]], rng)",
+        "above_zero(sample_of([1, 2, 4]))",
         {"scipy", "scipy.special"},
     ),
     "a density": ("build_flow(2, 2, (4,), 0)", {"torch", "zuko"}),
@@ -77,7 +77,7 @@ from icl_core.demonstrations.accruals import accrual_dissimilarity as nad
 from icl_core.environments import make_world
 from icl_core.learning.engine.actions import actions_of
 from icl_core.learning.engine.density_fit import build_flow
-from icl_core.measuring.claims.intervals import estimate, mean_of
+from icl_core.measuring.claims.intervals import above_zero, sample_of
 from icl_core.showing.item import find_item
 ones, rng = np.ones((101, 101), np.float32), np.random.default_rng(0)
 """

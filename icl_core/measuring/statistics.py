@@ -103,8 +103,18 @@ def boundary_gap(world: World, constraint: np.ndarray, speed: float) -> float:
     only beyond `SMALL` do not count; neither does a constraint that never falls below 0.5,
     for which there is no boundary on the grid.
     """
-    speeds, gaps = (axis.physical for axis in world.grid.axes)
-    curve = np.array([np.interp(speed, speeds, column) for column in constraint.T])
+    gaps = world.grid.axes[1].physical
+    return edge_of_curve(gaps, curve_at(world, constraint, speed))
+
+
+def curve_at(world: World, constraint: np.ndarray, speed: float) -> np.ndarray:
+    """c over the gaps at a speed, between nodes by straight lines."""
+    speeds = world.grid.axes[0].physical
+    return np.array([np.interp(speed, speeds, column) for column in constraint.T])
+
+
+def edge_of_curve(gaps: np.ndarray, curve: np.ndarray) -> float:
+    """The gap at which such a curve falls below 0.5; nan where it has no such edge."""
     forbidden = curve >= BOUNDARY
     first = int(forbidden.argmax())
     if not forbidden[first] or gaps[first] > SMALL or forbidden[first:].all():

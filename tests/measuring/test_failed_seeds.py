@@ -98,9 +98,9 @@ def test_a_claim_leaves_out_failed_seeds_and_says_so(tmp_path):
     write_metrics(tmp_path, values, [("gridworld-a", "icl", 2)])
     (outcome,) = evaluate([claim()], results(tmp_path))
     (effect,) = outcome.effects
-    assert (outcome.verdict, effect.samples, effect.over) == ("reproduced", 4, "4 seeds")
+    assert (outcome.verdict, effect.samples, effect.over) == ("reproduced", 4, "4 runs, paired")
     assert effect.size == pytest.approx(0.5)  # seed 2 is in neither group
-    assert outcome.reason == "Left out, because training failed: seed 2 of ICL on gridworld-a."
+    assert "Left out, because training failed: seed 2 of ICL on gridworld-a." in outcome.reason
 
 
 def test_pairs_stay_pairs_where_different_seeds_have_failed(tmp_path):
@@ -112,7 +112,7 @@ def test_pairs_stay_pairs_where_different_seeds_have_failed(tmp_path):
     given = {"variant": "all-iterations", "others": ["no-mixture"]}
     (outcome,) = evaluate([claim("ends_lower", arguments=given)], results(tmp_path))
     (effect,) = outcome.effects
-    assert effect.over == "2 seeds, paired"  # 1 and 3
+    assert effect.over == "2 runs, paired"  # 1 and 3
     assert (effect.size, effect.low, effect.high) == pytest.approx((0.02, 0.02, 0.02))
     assert outcome.reason.endswith(
         "Left out, because training failed: seed 2 of ICL on gridworld-a-all-iterations; "
@@ -144,7 +144,7 @@ def test_other_files_of_a_failed_seed_are_left_out_too(tmp_path):
     found = evaluate(
         [
             claim("finds", arguments={"method": "icl", "above": {"gridworld-a": 0.4}, "below": {}}),
-            claim("satisfaction_falls", arguments={}),
+            claim("satisfaction_falls", arguments={"more_than": 0.4}),
         ],
         results(tmp_path),
     )

@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import pytest
 
+from icl_core.measuring.paper import METHODS
 from icl_core.showing.item import read_items
-from icl_core.showing.paper import METHODS
 from icl_core.showing.style import publication_style
 from tests.fake_results import make_results
 

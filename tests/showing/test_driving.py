@@ -13,12 +13,12 @@ from icl_core.environments.world import Axis, EvaluationGrid
 from icl_core.environments.worlds.highd import GAP
 from icl_core.layout import ALL, path
 from icl_core.learning.engine.networks import Networks
+from icl_core.measuring.paper import METHODS
 from icl_core.measuring.results import Results
 from icl_core.measuring.rollouts import rollouts_table
 from icl_core.measuring.statistics import boundary_gap
 from icl_core.showing.figures import driving, driving_environments
 from icl_core.showing.loading import Accruals
-from icl_core.showing.paper import METHODS
 from icl_core.showing.save import save_figure
 from icl_core.showing.style import publication_style
 from icl_core.showing.tables.headway import GAP_COLUMNS, build_gaps, headway_table

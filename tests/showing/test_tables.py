@@ -5,9 +5,9 @@ import csv
 import numpy as np
 import pytest
 
+from icl_core.measuring.paper import PAPER
 from icl_core.measuring.results import Results
 from icl_core.measuring.statistics import Cell
-from icl_core.showing.paper import PAPER
 from icl_core.showing.save import save_table, show
 from icl_core.showing.tables.ours import build_intervals
 from icl_core.showing.tables.results import build

@@ -5,8 +5,11 @@ import copy
 import pytest
 
 from icl_core.errors import InputError
-from tests.workflow.test_configuration import CONFIG
+from icl_core.layout import path
+from tests.workflow.test_configuration import CONFIG, ROOT
 from workflow.lib.configuration import resolve
+from workflow.lib.plan import Plan
+from workflow.lib.shown import Shown
 from workflow.lib.variants import with_variants
 
 OWN = {
@@ -59,6 +62,58 @@ def test_variants_of_one_that_shares_share_too():
     experiments = {"one": OWN, "two": {**OWN, "demonstrations_of": "one"}}
     found = configured(experiments, {"high": {"of": ["two"], "learning": {"threshold": 2.99}}})
     assert found["two-high"].demonstrations_from == "one"
+
+
+@pytest.mark.parametrize(
+    ("scales", "there"), [({}, True), ({"scales": ["paper"]}, False), ({"scales": ["smoke"]}, True)]
+)
+def test_a_variant_is_run_at_the_scales_that_it_names(scales, there):
+    variants = {"high": {"of": ["one"], "learning": {"threshold": 2.99}, **scales}}
+    found = configured({"one": OWN}, variants, scale="smoke")
+    assert ("one-high" in found) == there
+
+
+@pytest.mark.parametrize(
+    ("scales", "message"),
+    [
+        (["papre"], "variants.high.scales.0: expected one of paper, quick, smoke, found 'papre'"),
+        ([], "variants.high.scales: expected a list of texts"),
+        ("paper", "variants.high.scales: expected a list of texts"),
+    ],
+)
+def test_a_variant_of_no_known_scale_is_refused(scales, message):
+    with pytest.raises(InputError, match=message):
+        configured({"one": OWN}, {"high": {"of": ["one"], "scales": scales}})
+
+
+def test_a_variant_may_train_experts_alone():
+    epochs = {"constrained_rl": {"epochs": 7}}
+    variants = {"expert": {"of": ["one"], "methods": [], "demonstrations": epochs}}
+    found = configured({"one": OWN}, variants)
+    assert found["one-expert"].expert_alone and not found["one"].expert_alone
+    assert (found["one-expert"].methods, found["one-expert"].source) == ((), "expert")
+    assert found["one-expert"].demonstrations["constrained_rl"]["epochs"] == 7
+
+
+def test_the_papers_projection_is_that_of_its_experts():
+    found = resolve(CONFIG).experiments["cartpole-mr-projection"]
+    penalty = found.demonstrations["constrained_rl"]["penalty"]
+    assert (penalty["truncate"], penalty["feasibility_rate"]) == (False, 2.5e-5)
+    assert found.demonstrations["constrained_rl"]["epochs"] == 300
+    assert found.expert_alone
+
+
+def test_checks_read_experts_that_teach_nobody_by_group_of_seeds():
+    config = resolve({**CONFIG, "stack": 3})
+    assert config.expert_groups(config.experiments["gridworld-a-projection"]) == ["1-3", "4-5"]
+    read = Shown(Plan(config, ROOT)).claim_inputs(None)
+    for group in ("1-3", "4-5"):
+        fields = {"experiment": "gridworld-a-projection", "group": group}
+        assert f"results/paper/{path('expert_training', **fields)}" in read
+        assert f"results/paper/{path('expert_policy', **fields)}" in read
+    settings = Shown(Plan(config, ROOT)).claim_settings(None)["experiments"]
+    assert settings["gridworld-a-projection"]["learning"] == {}
+    assert settings["gridworld-a"]["learning"]["icl"] == {"loop": {"keep": "last"}}
 
 
 def test_the_papers_variants():

@@ -22,7 +22,7 @@ from icl_core.learning.experts import ExpertSettings
 from icl_core.learning.true_fit import TrueFitsSettings
 from icl_core.measuring.rollouts import MeasuringSettings
 from icl_core.measuring.transfer import TransfersSettings
-from icl_core.settings import build, defaults, join, merge, plain, reach, used
+from icl_core.settings import build, defaults, merge, plain, reach, used
 from icl_core.showing.item import ShowingSettings
 from workflow.lib import sections
 from workflow.lib.agreement import (
@@ -32,7 +32,7 @@ from workflow.lib.agreement import (
     check_one_source,
 )
 from workflow.lib.sections import SECTIONS, Run
-from workflow.lib.variants import expanded, with_variants
+from workflow.lib.variants import all_experiments, expanded
 
 if TYPE_CHECKING:
     from icl_core.environments.world import World
@@ -55,6 +55,7 @@ class Experiment:
     measuring: dict
     demonstrations_of: str | None = None  # the experiment whose demonstrations it shares
     recorded: bool = False  # whether its world is made from traffic recordings
+    expert_alone: bool = False  # whether no method is to learn in it: its experts are what is asked
 
     @property
     def source(self) -> str:
@@ -124,11 +125,14 @@ class Configuration:
         if owner.source != "expert":
             return []
         sharing = [o for o in self.experiments.values() if o.demonstrations_from == owner.name]
-        stacks = (seeds for one in sharing for seeds in one.seeds.values())
-        most = max(stacks, key=len, default=())
-        needed = {seed for seeds in self.groups_in(experiment).values() for seed in seeds}
+        most = max((seeds for one in sharing for seeds in self._runs(one)), key=len, default=())
+        needed = {seed for seeds in self._runs(experiment) for seed in seeds}
         groups = groups_of(most, self.stack)
         return [name for name, seeds in groups.items() if needed.intersection(seeds)]
+
+    def _runs(self, experiment: Experiment) -> list[tuple[int, ...]]:
+        """The seeds of each method; of experts alone, those that are run unless it is said."""
+        return [self.seeds] if experiment.expert_alone else [*experiment.seeds.values()]
 
     @property
     def fit_groups(self) -> dict[str, tuple[int, ...]]:
@@ -152,15 +156,7 @@ def resolve(config: Mapping) -> Configuration:
     overlay = config["scales"][config.get("scale", FULL)]
     run = build(Run, {key: config[key] for key in sections.names_of(Run) if key in config})
     sized = {**plain(run), **overlay}
-    written = {name: expanded(own) for name, own in config["experiments"].items()}
-    changes = {name: expanded(own) for name, own in config.get("variants", {}).items()}
-    complete = with_variants(written, changes)
-    for name in overlay.get("experiments", {}):
-        if name not in complete:
-            raise InputError(
-                f"configuration: key {join(f'scales.{run.scale}.experiments', name)} is unknown; "
-                f"choose one of {', '.join(sorted(complete))}"
-            )
+    complete = all_experiments(config, run.scale)
     seeds, runs = tuple(sorted(sized["seeds"])), sized["runs"]
     maker = _Maker(config, run.scale, overlay, _Seeds(seeds, runs))
     experiments = {name: maker.experiment(name, complete[name]) for name in sorted(complete)}
@@ -253,6 +249,7 @@ class _Maker:
             measuring=plain(build(MeasuringSettings, measuring, f"experiments.{name}.measuring")),
             demonstrations_of=own.get("demonstrations_of"),
             recorded=world.recorded,
+            expert_alone=not said.methods,
         )
 
     def _layers(self) -> tuple[Mapping, Mapping]:

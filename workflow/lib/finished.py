@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from icl_core import layout
-from icl_core.showing import paper
+from icl_core.measuring import paper
 from icl_core.showing.item import Item
 from workflow.lib.configuration import Configuration, Experiment
 
@@ -28,7 +28,12 @@ def only_finished(config: Configuration, results: Path) -> Configuration:
         return there("run_metrics", groups, experiment=one.name, method=method)
 
     def finished(one: Experiment) -> Experiment:
-        return replace(one, methods=tuple(m for m in one.methods if ended(one, m)))
+        trained = there("expert_training", config.expert_groups(one), experiment=one.name)
+        return replace(
+            one,
+            methods=tuple(m for m in one.methods if ended(one, m)),
+            expert_alone=one.expert_alone and trained,
+        )
 
     fits, groups = config.true_fits, config.fit_groups
 

@@ -61,7 +61,8 @@ class VariantKeys:
     """One change, made to several experiments: it gives experiments {experiment}-{variant}."""
 
     of: tuple[str, ...] = setting((), "the experiments that are varied", each_once=True)
-    methods: tuple[str, ...] = setting(("icl",), "the methods that learn in it", each_once=True)
+    scales: tuple[str, ...] = setting((), "at which it is run; none: all", each_once=True)
+    methods: tuple[str, ...] = setting(("icl",), "that learn in it; none: experts alone")
     world: dict[str, object] | None = setting(None, "as for an experiment")
     demonstrations: dict[str, object] | None = setting(None, "as for an experiment")
     learning: dict[str, object] | None = setting(None, "as for an experiment")

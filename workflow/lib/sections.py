@@ -37,6 +37,7 @@ from workflow.lib.keys import ExperimentKeys, Run, VariantKeys
 from workflow.lib.yaml_files import check_size
 
 SECTIONS = ("demonstrations", "learning", "measuring")  # what an experiment may say otherwise
+ONCE = Meaning("", each_once=True)
 RUN_SIZES = ("seeds", "runs", "stack")  # what a scale may say of the run
 THRESHOLD = Meaning("beta, the budget that constraints must keep; null: the world's", **POSITIVE)
 
@@ -134,8 +135,8 @@ def check_experiment(given: object, where: str) -> None:
     check_value(dict[str, int] | None, Meaning("", **COUNT), own.get("runs"), join(where, "runs"))
     for name in own.get("runs") or {}:
         _known(discovery.METHODS, name, join(where, "runs"))
-    shared = join(where, "demonstrations_of")
-    check_value(str | None, Meaning(""), own.get("demonstrations_of"), shared)
+    key = "demonstrations_of"
+    check_value(str | None, Meaning(""), own.get(key), join(where, key))
     _check_parts(own, where)
 
 
@@ -156,17 +157,17 @@ def check_variant(given: object, where: str) -> None:
     """A variant."""
     own = _mapping(given, where)
     check_keys(own, names_of(VariantKeys), where)
-    check_value(tuple[str, ...], Meaning("", each_once=True), own.get("of", []), join(where, "of"))
+    for key in ("of", *({"scales"} & {*own})):
+        check_value(tuple[str, ...], ONCE, own.get(key, []), join(where, key))
     # What its worlds know of it is seen with the experiments that it makes.
     world = _mapping(own.get("world", {}), join(where, "world"))
     check_keys(world, [key for key in world if isinstance(key, str)], join(where, "world"))
-    _check_parts(own, where)
+    _check_parts({k: v for k, v in own.items() if (k, v) != ("methods", [])}, where)
 
 
 def _check_parts(own: Mapping, where: str) -> None:
     if "methods" in own:
-        once = Meaning("", each_once=True)
-        check_value(tuple[str, ...], once, own["methods"], join(where, "methods"))
+        check_value(tuple[str, ...], ONCE, own["methods"], join(where, "methods"))
     for position, name in enumerate(own.get("methods", [])):
         _known(discovery.METHODS, name, f"{where}.methods.{position}")
     for key in SECTIONS:
@@ -215,8 +216,7 @@ def check_configuration(config: Mapping) -> None:
     _each(config, "scales", check_scale)
     if not config.get("experiments"):
         raise InputError("configuration: key experiments: expected at least one, found none")
-    scales = config.get("scales", {})
-    scale = config.get("scale", "paper")
+    scales, scale = config.get("scales", {}), config.get("scale", "paper")
     if scale not in scales:
         raise InputError(
             f"configuration: key scale: expected one of {', '.join(scales)}, found {scale!r}"
@@ -247,7 +247,6 @@ def _mapping(given: object, where: str) -> Mapping:
 
 
 def _known(shelf: str, name: object, where: str) -> None:
-    names = discovery.names(shelf)
-    if name not in names:
+    if name not in (names := discovery.names(shelf)):
         found = "found nothing" if name is None else f"found {found_value(name)}"
         raise InputError(f"configuration: key {where}: choose one of {', '.join(names)}, {found}")

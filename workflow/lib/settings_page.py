@@ -93,7 +93,8 @@ def schema() -> dict:
         "demonstrations_of": {"type": "string"},
         **own,
     }
-    variant = {"of": {"type": "array", "items": {"type": "string"}}, **own}
+    texts = {"type": "array", "items": {"type": "string"}}
+    variant = {"of": texts, "scales": texts, **own}
     shared = {key: {"$ref": f"#/$defs/{key}"} for key in sections.CHECKS}
     run = json_schema(sections.Run)["properties"]
     several = {

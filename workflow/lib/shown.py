@@ -10,15 +10,21 @@ from typing import Any
 
 from icl_core import discovery, layout
 from icl_core.layout import Need
+from icl_core.measuring import paper
 from icl_core.measuring.claims.claim import find_checks, read_claims
 from icl_core.settings import plain
-from icl_core.showing import paper
 from icl_core.showing.item import Item, read_items
 from workflow.lib.configuration import Experiment
 from workflow.lib.finished import experiments_shown, methods_shown
 from workflow.lib.plan import Plan, canonical
 
 CLAIMS = "docs/claims.yaml"
+
+
+def _loops(experiment: Experiment) -> dict:
+    """Of each method with a loop, which of its policies it keeps."""
+    loops = {method: experiment.learning[method].get("loop", {}) for method in experiment.methods}
+    return {m: {"loop": {"keep": own["keep"]}} for m, own in loops.items() if "keep" in own}
 
 
 class Shown:
@@ -101,11 +107,11 @@ class Shown:
             return [experiment.name] if fitted else []
         if kind == "transfer":
             return [experiment.name] if experiment.name in self.config.transfers.experiments else []
-        if kind not in ("demonstrations", "expert_training"):
+        if kind not in ("demonstrations", "expert_training", "expert_policy"):
             return [experiment.name]
         owner = self.config.experiments[experiment.demonstrations_from]
-        # Who was not trained here has no training curve.
-        missing = kind == "expert_training" and owner.source != "expert"
+        # Who was not trained here has no training curve, and no policy.
+        missing = kind != "demonstrations" and owner.source != "expert"
         return [] if missing else [owner.name]
 
     def _groups(self, kind: str, experiment: Experiment, method: str) -> list[str]:
@@ -209,9 +215,15 @@ class Shown:
     def claims(self) -> list:
         return read_claims(self.claims_file)
 
+    @cached_property
+    def checked(self) -> list[Experiment]:
+        """The experiments that learn something, or train experts and nothing else."""
+        every = self.config.experiments.values()
+        return [one for one in every if one.methods or one.expert_alone]
+
     def claim_inputs(self, wildcards: Any) -> list[str]:
         """What the checks read, for those of the claims' experiments that learn something."""
-        known, checks = {one.name: one for one in self.config.learned}, find_checks()
+        known, checks = {one.name: one for one in self.checked}, find_checks()
         return sorted(
             {
                 path
@@ -225,15 +237,22 @@ class Shown:
 
     def claim_settings(self, wildcards: Any) -> dict:
         """What the verdicts depend on besides the inputs."""
-        worlds = {one.name: self._world(one) for one in self.config.learned}
+        worlds = {one.name: self._world(one) for one in self.checked}
         titles = list(self._titles_of_all().items())
-        return canonical({"scale": self.config.scale, "worlds": worlds, "methods": titles})
+        return canonical(
+            {
+                "scale": self.config.scale,
+                "worlds": worlds,
+                "methods": titles,
+                "experiments": {one.name: {"learning": _loops(one)} for one in self.checked},
+            }
+        )
 
     def claims_code(self, wildcards: Any) -> str:
         """Digest of the code that checks the claims."""
         checks = find_checks()
         used = sorted({checks[claim.check].module for claim in self.claims})
-        worlds = self.plan.worlds_code(self.config.learned)
+        worlds = self.plan.worlds_code(self.checked)
         return self.plan.code_of("claims.py", *used, *worlds)
 
     # The page

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from icl_core.errors import InputError
-from icl_core.settings import merge
+from icl_core.settings import join, merge
 from workflow.lib.sections import SECTIONS
 
 
@@ -15,6 +15,36 @@ def expanded(experiment: Mapping) -> dict:
     if isinstance(given, str):
         return {**experiment, "demonstrations": {"file": given}}
     return dict(experiment)
+
+
+def of_scale(config: Mapping, scale: str) -> dict[str, Mapping]:
+    """The variants that are run at a scale: those that name none are at all of them."""
+    found, known = {}, config.get("scales", {})
+    for name, own in config.get("variants", {}).items():
+        given = own.get("scales") or [scale]
+        for k, one in enumerate(given):
+            if one not in known:
+                raise InputError(
+                    f"configuration: key variants.{name}.scales.{k}: expected one of "
+                    f"{', '.join(known)}, found {one!r}"
+                )
+        if scale in given:
+            found[name] = own
+    return found
+
+
+def all_experiments(config: Mapping, scale: str) -> dict:
+    """The experiments of a configuration at a scale, those of its variants among them."""
+    written = {name: expanded(own) for name, own in config["experiments"].items()}
+    changes = {name: expanded(own) for name, own in of_scale(config, scale).items()}
+    complete = with_variants(written, changes)
+    for name in config["scales"][scale].get("experiments", {}):
+        if name not in complete:
+            raise InputError(
+                f"configuration: key {join(f'scales.{scale}.experiments', name)} is unknown; "
+                f"choose one of {', '.join(sorted(complete))}"
+            )
+    return complete
 
 
 def with_variants(experiments: Mapping, variants: Mapping) -> dict:

@@ -18,15 +18,19 @@ from icl_core.measuring.claims.evidence import (
     Failures,
     MissingError,
 )
+from icl_core.measuring.claims.paper_support import NO_NUMBERS, paper_supports
 from icl_core.measuring.claims.verdicts import (
+    AS_STATED,
+    DESCRIPTIVE,
     FEWEST,
-    INCONCLUSIVE,
     LICENSED,
     NOT_REPRODUCED,
     NOT_RUN,
+    REPRODUCED,
     VERDICTS,
     Effect,
     combined_verdict,
+    part_verdicts,
     weakest_effect,
 )
 from icl_core.measuring.results import Results
@@ -43,8 +47,9 @@ CLAIMS_SCHEMA = pa.schema(
         ("check", pa.string()),
         ("verdict", pa.string()),  # of the claim
         ("reason", pa.string()),  # why it is not simply yes or no
+        ("paper_supports", pa.string()),  # whether the paper's own means and deviations do
         ("part", pa.string()),
-        ("part_verdict", pa.string()),  # of the part alone, on simulated recordings too
+        ("part_verdict", pa.string()),  # of the part, on simulated recordings too
         ("effect", pa.float64()),  # positive where the paper is right
         ("low", pa.float64()),  # 95 % interval
         ("high", pa.float64()),
@@ -63,6 +68,7 @@ class Outcome:
     verdict: str
     reason: str
     effects: tuple[Effect, ...]
+    paper: str = ""  # whether the paper's own means and deviations support it
 
 
 def evaluate(claims: Iterable[Claim], results: Results) -> list[Outcome]:
@@ -73,22 +79,25 @@ def evaluate(claims: Iterable[Claim], results: Results) -> list[Outcome]:
 
 def _outcome(claim: Claim, check: Check, results: Results) -> Outcome:
     left_out: Failures = {}
+    function = check.load()
+    paper = paper_supports(claim, function, results)
     while True:  # until all failed seeds that the check comes across are left out
         evidence = Evidence(results, claim.experiments, claim.id, left_out)
         try:
-            effects = tuple(check.load()(evidence, **claim.arguments))
+            effects = tuple(function(evidence, **claim.arguments))
             break
         except FailedSeedsError as failed:
             left_out = {**left_out, **failed.whose}
         except MissingError as missing:
-            return Outcome(claim, NOT_RUN, f"{missing}.{_left_out(left_out)}", ())
+            return Outcome(claim, NOT_RUN, f"{missing}.{_left_out(left_out)}", (), paper)
     verdict = combined_verdict(effects)
     licensed = claim.needs == RECORDINGS and _simulated(claim, results)
     reason = _reason(verdict, effects)
     if licensed:
         reason = f"On simulated recordings, which decide nothing, it would be: {verdict}."
-    reason = f"{reason}{_left_out(left_out)}".strip()
-    return Outcome(claim, LICENSED if licensed else verdict, reason, effects)
+    notes = "".join(f" {note}" for note in evidence.notes)
+    reason = f"{reason}{_left_out(left_out)}{notes}".strip()
+    return Outcome(claim, LICENSED if licensed else verdict, reason, effects, paper)
 
 
 def _left_out(failed: Failures) -> str:
@@ -110,21 +119,31 @@ def _simulated(claim: Claim, results: Results) -> bool:
 
 def _reason(verdict: str, effects: Sequence[Effect]) -> str:
     """Why a verdict is not simply yes or no."""
-    held = sum(effect.size > 0 for effect in effects)
-    if verdict == NOT_REPRODUCED and len(effects) > 1:
-        failed = [effect.part for effect in effects if effect.verdict == NOT_REPRODUCED]
-        fails = f"Fails in {len(failed)} of {len(effects)} parts"
-        return f"{fails}: {'; '.join(failed)}." if len(failed) <= FEW else f"{fails}."
-    if verdict != INCONCLUSIVE:
+    if verdict == REPRODUCED:
         return ""
+    if verdict == DESCRIPTIVE:
+        held = sum(effect.verdict == AS_STATED for effect in effects)
+        return f"As stated in {held} of {len(effects)} parts."
+    if verdict == NOT_REPRODUCED:
+        found = zip(effects, part_verdicts(effects), strict=True)
+        failed = [effect.part for effect, own in found if own == NOT_REPRODUCED]
+        fails = f"Fails in {len(failed)} of {len(effects)} parts"
+        names = f": {'; '.join(failed)}." if len(failed) <= FEW else "."
+        return f"{fails}{names}" if len(effects) > 1 else ""
+    held = sum(effect.size > 0 for effect in effects)
+    return f"{_open(effects)} The sign is the paper's in {held} of {len(effects)} parts."
+
+
+def _open(effects: Sequence[Effect]) -> str:
+    """Why nothing is decided."""
     fewest = min(effect.samples for effect in effects)
     if fewest < FEWEST:
-        why = f"Too few seeds ({fewest}); at least {FEWEST} are needed."
-    elif any(effect.size != effect.size for effect in effects):
-        why = "A value is undefined in at least one seed."
-    else:
-        why = "The interval includes no effect."
-    return f"{why} The sign is the paper's in {held} of {len(effects)} parts."
+        return f"Too few runs ({fewest}); at least {FEWEST} are needed."
+    if any(effect.size != effect.size for effect in effects):
+        return "A value is undefined in at least one run."
+    if any(effect.verdict == NOT_REPRODUCED for effect in effects):
+        return "A part fails, but among so many parts one would by chance (Holm)."
+    return "The interval includes no effect."
 
 
 def claims_table(outcomes: Iterable[Outcome]) -> pa.Table:
@@ -143,15 +162,17 @@ def _rows(outcome: Outcome) -> list[dict]:
         "check": claim.check,
         "verdict": outcome.verdict,
         "reason": outcome.reason,
+        "paper_supports": outcome.paper,
     }
     nan = float("nan")
     effects = outcome.effects or (Effect("", nan, nan, nan, "", "", 0),)
     weakest = weakest_effect(effects)
+    verdicts = part_verdicts(effects) if outcome.effects else [NOT_RUN]
     return [
         shared
         | {
             "part": effect.part,
-            "part_verdict": effect.verdict if outcome.effects else NOT_RUN,
+            "part_verdict": verdict,
             "effect": effect.size,
             "low": effect.low,
             "high": effect.high,
@@ -159,7 +180,7 @@ def _rows(outcome: Outcome) -> list[dict]:
             "over": effect.over,
             "deciding": effect is weakest,
         }
-        for effect in effects
+        for effect, verdict in zip(effects, verdicts, strict=True)
     ]
 
 
@@ -209,15 +230,21 @@ def _line(row: Mapping, parts: int) -> list[str]:
     effect = f"{where}{effect_text(row)}; {row['over']}{more}" if row["unit"] else "-"
     reason = f" {row['reason']}" if row["reason"] else ""
     reading = f" *{row['reading']}*" if row["reading"] else ""
-    cells = (row["statement"] + reading, row["source"], f"**{row['verdict']}**.{reason}", effect)
+    verdict = f"**{row['verdict']}**.{reason}"
+    if row["paper_supports"] != NO_NUMBERS:
+        verdict += f" By the paper's own deviations: {row['paper_supports']}."
+    cells = (row["statement"] + reading, row["source"], verdict, effect)
     return [cell.replace("|", "/") for cell in cells]
 
 
 def _notes(scale: str) -> str:
     return (
-        f"Scale of our run: {scale}. Effects are positive where the paper is right. The interval "
-        "is an expanded percentile bootstrap over seeds (Hesterberg, 2015), 95 %; paired where "
-        "both sides have the same seeds and demonstrations. A claim is reproduced where the "
-        "interval of each of its parts lies above zero, not reproduced where that of one lies "
-        "below, inconclusive otherwise. Checks: docs/claims.yaml."
+        f"Scale of our run: {scale}. Effects are positive where the paper is right; intervals are "
+        "Student's, 95 %, over runs, each of which has an expert of its own: paired where both "
+        "sides have the same experts, else Welch's. A claim is reproduced where the interval of "
+        "each of its parts lies above zero, not reproduced where that of one lies below (Holm, "
+        "for one of many would by chance), descriptive where there is one number and no chance, "
+        f"inconclusive otherwise, and with fewer than {FEWEST} runs. By the paper's own "
+        "deviations: whether its tables, with five runs and Welch's test, support what it says. "
+        "Checks: docs/claims.yaml."
     )

@@ -1,9 +1,9 @@
-"""Intervals over seeds, honest for the few that there are.
+"""Intervals over experts, and how probable a failure is: by Student's t wherever it can be.
 
-A percentile bootstrap of five values is too narrow: resampled means spread by the
-deviation over n where the unbiased one is over n - 1, and normal quantiles stand where
-Student's belong. The expanded percentile interval (Hesterberg, 2015) widens the level by
-just that, and for five seeds all but reaches the extremes of what resampling can give.
+Run k learns from expert k, so a seed stands for an expert, and what is compared on the same experts
+is compared in pairs. Groups of different experts are compared as Welch has it. Deviations have the
+interval of normal values (chi-squared). Only where a curve has to be read before there is a number
+(`resampled`) are experts drawn again, and the interval is widened for the few that there are.
 
 Quantiles come from `scipy.special`, where they are computed, bit for bit as from `scipy.stats`,
 which takes a second longer to import; and whoever only reads verdicts imports neither.
@@ -11,17 +11,15 @@ which takes a second longer to import; and whoever only reads verdicts imports n
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 LEVEL = 0.95
-RESAMPLES = 10_000
-
-# Groups, each (resamples, n) or (1, n), to the statistic of each resample.
-Statistic = Callable[[Sequence[np.ndarray]], np.ndarray]
+RESAMPLES = 2000
+NAN = float("nan")
 
 
 class Estimate(NamedTuple):
@@ -32,108 +30,140 @@ class Estimate(NamedTuple):
     high: float
 
 
-def mean_of(groups: Sequence[np.ndarray]) -> np.ndarray:
-    """Mean of the only group."""
-    return groups[0].mean(axis=-1)
+class Tested(NamedTuple):
+    """The same, and how probable so small a number is if the true one is not below 0."""
+
+    size: float
+    low: float
+    high: float
+    fails: float
 
 
-def difference_of_means(groups: Sequence[np.ndarray]) -> np.ndarray:
-    """Mean of the second group less that of the first: positive where the first is lower."""
-    return groups[1].mean(axis=-1) - groups[0].mean(axis=-1)
+class Sample(NamedTuple):
+    """A mean of experts, ours or the paper's."""
+
+    mean: float
+    error: float  # standard error of the mean
+    freedom: float
+    number: int  # of experts; of two groups that of the smaller
+
+    def less(self, other: Sample) -> Sample:
+        """The difference to the mean of other experts (Welch)."""
+        squares = np.array([self.error**2, other.error**2])
+        freedoms = np.array([self.freedom, other.freedom])
+        total, below = squares.sum(), (squares**2 / np.maximum(freedoms, 1)).sum()
+        freedom = float(total**2 / below) if below > 0 else float(freedoms.sum())
+        number = min(self.number, other.number)
+        return Sample(self.mean - other.mean, float(np.sqrt(total)), freedom, number)
+
+    def plus(self, number: float) -> Sample:
+        """The mean moved by a number."""
+        return self._replace(mean=self.mean + number)
+
+    def times(self, number: float) -> Sample:
+        """The mean in another unit, or with the other sign."""
+        return self._replace(mean=self.mean * number, error=self.error * abs(number))
 
 
-def mean_above(bound: float) -> Statistic:
-    """How far the mean of the only group lies above a bound."""
-    return lambda groups: mean_of(groups) - bound
+def sample_of(values: npt.ArrayLike) -> Sample:
+    """The mean of some experts' values."""
+    each = np.asarray(values, dtype=np.float64)
+    if len(each) < 2:
+        return Sample(float(each.mean()) if len(each) else NAN, NAN, 0, len(each))
+    error = 0.0 if np.ptp(each) == 0 else float(each.std(ddof=1) / np.sqrt(len(each)))
+    return Sample(float(each.mean()), error, len(each) - 1, len(each))
 
 
-def mean_below(bound: float) -> Statistic:
-    """How far the mean of the only group lies below a bound."""
-    return lambda groups: bound - mean_of(groups)
+def printed(mean: float, deviation: float, number: int, rounding: float = 0.005) -> Sample:
+    """The mean of a table that prints deviations with two digits and divides by n (ddof 0).
 
-
-def slope_over(values: Sequence[float]) -> Statistic:
-    """The least-squares slope of groups at `values`, a group at each."""
-
-    def slope(groups: Sequence[np.ndarray]) -> np.ndarray:
-        weights = np.array([len(group[0]) for group in groups], dtype=float)
-        centred = np.asarray(values) - np.average(values, weights=weights)
-        means = np.stack([group.mean(axis=-1) for group in groups])
-        return np.tensordot(weights * centred, means, 1) / (weights @ centred**2)
-
-    return slope
-
-
-def estimate(
-    statistic: Statistic,
-    groups: Sequence[npt.ArrayLike],
-    rng: np.random.Generator,
-    paired: bool = False,
-) -> Estimate:
-    """The statistic of the groups and its interval.
-
-    Groups are drawn again each for itself, or, where they are `paired`, all by the same
-    draws: value k of every group then comes from the same seed.
+    A deviation of 0.00 is taken as the largest that is printed so.
     """
-    arrays = [np.asarray(group, dtype=np.float64) for group in groups]
-    size = float(statistic([group[None] for group in arrays])[0])
-    return Estimate(size, *_interval(statistic, arrays, rng, paired))
+    error = max(deviation, rounding) / np.sqrt(number - 1)
+    return Sample(mean, float(error), number - 1, number)
 
 
-def relative_deviation(values: npt.ArrayLike, less: float) -> Estimate:
-    """Standard deviation of the seeds over their mean, less a number.
+def above_zero(sample: Sample) -> Tested:
+    """The mean and its t interval."""
+    half = _student(sample) * sample.error
+    fails = _share_below(sample.mean, sample)
+    return Tested(sample.mean, sample.mean - half, sample.mean + half, fails)
 
-    A bootstrap knows nothing of deviations: it may draw one seed five times. The interval is
-    that of normal values (chi-squared).
+
+def inside(sample: Sample, low: float, high: float) -> Tested:
+    """How far the mean is from the nearer end of a range, positive inside.
+
+    The interval is that of the distance, over all means in the interval of the mean.
     """
-    from scipy.special import gammaincinv
 
-    seeds = np.asarray(values, dtype=np.float64)
-    freedom = len(seeds) - 1
-    size = seeds.std(ddof=1) / seeds.mean()
+    def distance(mean: float) -> float:
+        return min(mean - low, high - mean)
+
+    half, mean = _student(sample) * sample.error, sample.mean
+    ends = [mean - half, mean + half]
+    best = float(np.clip((low + high) / 2, ends[0], ends[1]))
+    size = distance(mean)
+    return Tested(size, min(map(distance, ends)), distance(best), _share_below(size, sample))
+
+
+def deviation_above(values: npt.ArrayLike, bound: float, noise: float = 0.0) -> Tested:
+    """The deviation between experts less a bound, as that of normal values (chi-squared).
+
+    `noise` is the variance that each value has by itself: it is taken off.
+    """
+    from scipy.special import chdtr, gammaincinv
+
+    each = np.asarray(values, dtype=np.float64)
+    freedom = len(each) - 1
+    if freedom < 1:
+        return Tested(NAN, NAN, NAN, NAN)
+    variance = each.var(ddof=1)
     chi_squared = 2 * gammaincinv(freedom / 2, [(1 + LEVEL) / 2, (1 - LEVEL) / 2])
-    ends = np.sqrt(freedom / chi_squared)
-    low, high = size * ends - less
-    return Estimate(float(size - less), float(low), float(high))
+    ends = [np.sqrt(max(variance * freedom / c - noise, 0.0)) - bound for c in chi_squared]
+    size = np.sqrt(max(variance - noise, 0.0)) - bound
+    least = bound**2 + noise  # that variance should be
+    fails = chdtr(freedom, freedom * variance / least) if least else 1.0
+    return Tested(float(size), float(ends[0]), float(ends[1]), float(fails))
 
 
-def ratio_of_deviations(first: npt.ArrayLike, second: npt.ArrayLike) -> Estimate:
-    """Logarithm (base 2) of the ratio of two deviations, interval of normal values (F)."""
-    from scipy.special import fdtri
+def resampled(
+    statistic: Callable[[np.ndarray], float], curves: np.ndarray, rng: np.random.Generator
+) -> Tested:
+    """A statistic of the mean of curves (experts, ...), and its interval by drawing experts again.
 
-    groups = [np.asarray(group, dtype=np.float64) for group in (first, second)]
-    above, below = (group.std(ddof=1) for group in groups)
-    size = np.log2(above / below)
-    freedom = [len(group) - 1 for group in groups]
-    ends = np.log2(fdtri(*freedom, [(1 + LEVEL) / 2, (1 - LEVEL) / 2])) / 2
-    low, high = size - ends
-    return Estimate(float(size), float(low), float(high))
-
-
-def _interval(
-    statistic: Statistic, groups: Sequence[np.ndarray], rng: np.random.Generator, paired: bool
-) -> tuple[float, float]:
-    if paired and len({len(group) for group in groups}) > 1:
-        raise ValueError("paired groups must be of one size")
-    draws = [rng.integers(len(group), size=(RESAMPLES, len(group))) for group in groups[:1]]
-    for group in groups[1:]:
-        new = rng.integers(len(group), size=(RESAMPLES, len(group))) if not paired else draws[0]
-        draws.append(new)
-    if any(np.isnan(group).any() for group in groups):
-        return float("nan"), float("nan")
-    values = statistic([group[draw] for group, draw in zip(groups, draws, strict=True)])
-    tail = _tail([len(group) for group in groups], paired)
-    low, high = np.quantile(values, [tail, 1 - tail])
-    return float(low), float(high)
-
-
-def _tail(sizes: Sequence[int], paired: bool) -> float:
-    """What is cut at each end."""
+    A percentile interval of few values is too narrow; the expanded one (Hesterberg, 2015) widens
+    the level by just what Student's quantiles and the divisor n - 1 ask for.
+    """
     from scipy.special import ndtr, stdtrit
 
-    n = min(sizes)
-    freedom = n - 1 if paired else sum(sizes) - len(sizes)
+    n = len(curves)
+    size = statistic(curves.mean(axis=0))
     if n < 2:
-        return 0.0
-    student = stdtrit(freedom, (1 + LEVEL) / 2)
-    return float(ndtr(-student * np.sqrt(n / (n - 1))))
+        return Tested(size, NAN, NAN, NAN)
+    drawn, count = np.unique(
+        np.sort(rng.integers(n, size=(RESAMPLES, n)), axis=1), axis=0, return_counts=True
+    )
+    found = np.repeat([statistic(curves[row].mean(axis=0)) for row in drawn], count)
+    wider = np.sqrt(n / (n - 1))
+    tail = float(ndtr(-stdtrit(n - 1, (1 + LEVEL) / 2) * wider))
+    low, high = np.quantile(found, [tail, 1 - tail])
+    fails = _share_below(size, Sample(size, float(found.std() * wider), n - 1, n))
+    return Tested(size, min(float(low), size), max(float(high), size), fails)
+
+
+def _student(sample: Sample) -> float:
+    """Half the width of the interval, in standard errors."""
+    from scipy.special import stdtrit
+
+    if sample.number < 2:
+        return NAN
+    return float(stdtrit(sample.freedom, (1 + LEVEL) / 2)) if sample.error > 0 else 0.0
+
+
+def _share_below(size: float, sample: Sample) -> float:
+    """P(so small a size or a smaller one), if the true one is 0."""
+    from scipy.special import stdtr
+
+    if not sample.error > 0:
+        return NAN if sample.error != sample.error or size != size else float(size >= 0)
+    return float(stdtr(sample.freedom, size / sample.error))

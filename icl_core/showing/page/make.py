@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 from icl_core.artifacts import SIMULATED, SOURCE, read_provenance, read_record, remedy
 from icl_core.disk import write_whole
 from icl_core.errors import InputError
-from icl_core.measuring.claims.verdicts import FEWEST, VERDICTS
+from icl_core.measuring.claims.verdicts import AS_STATED, FEWEST, OTHERWISE, VERDICTS
 from icl_core.showing import paper
 from icl_core.showing.item import Item
 from icl_core.showing.page import opening, verdicts
@@ -28,7 +28,8 @@ SCALES = {
     "nothing.",
     "smoke": "a test of the machinery: its numbers mean nothing.",
 }
-TONES = dict(zip(VERDICTS, ("good", "bad", "open", "needs", "away"), strict=True))
+TONES = dict(zip(VERDICTS, ("good", "bad", "open", "plain", "needs", "away"), strict=True))
+TONES |= {AS_STATED: "plain", OTHERWISE: "plain"}  # of parts
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,8 @@ from pathlib import Path
 from icl_core.artifacts import read_table
 from icl_core.layout import find, path
 from icl_core.measuring.metrics import CMSE, FAILED, METRICS_SCHEMA, NAD
+from icl_core.measuring.paper import METHODS, PAPER, SEEDS
 from icl_core.measuring.statistics import reported
-from icl_core.showing import paper
 from icl_core.showing.item import Item, find_item
 from icl_core.showing.page.tables import Number, failed_seeds
 from icl_core.tables import counted, failed_of
@@ -26,9 +26,7 @@ METRICS = {
 TIMES = "table-12-training-times"
 # The true constraint beside the recovered ones, then a map of driving.
 PICTURES = ("figure-16", "figure-18", "figure-20", "figure-22", "figure-02")
-PAPER_SEEDS = next(
-    str(line.paper).count(",") + 1 for line in paper.COMMON if line.label == "seeds, ICL"
-)
+PAPER_SEEDS = SEEDS
 
 Values = Mapping[tuple[str, str], tuple[float, float]]  # mean and deviation by experiment, method
 Failed = Mapping[tuple[str, str], tuple[int, int]]  # so many of so many seeds, where some have
@@ -130,14 +128,14 @@ def read_comparison(folder: Path, made: Collection[str]) -> Comparison:
     rows = [row for one in found.values() for row in one]
     return Comparison(
         tuple(dict.fromkeys(name for item in items.values() for name in item.experiments)),
-        tuple(dict.fromkeys([*(row["method"] for row in rows), *paper.METHODS])),
+        tuple(dict.fromkeys([*(row["method"] for row in rows), *METHODS])),
         tuple(
             Compared(
                 metric.upper(),
                 about,
                 items[metric].label,
                 digits,
-                paper=paper.PAPER[metric],
+                paper=PAPER[metric],
                 ours=_values(found[metric]),
                 failed=_failed(found[metric]),
             )

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from icl_core.artifacts import read_record, read_table
 from icl_core.measuring.claims.evaluate import CLAIMS_SCHEMA, counts
+from icl_core.measuring.claims.paper_support import NO_NUMBERS
 from icl_core.measuring.claims.verdicts import VERDICTS
 
 WIDTH, HEIGHT, PAD = 132, 16, 6  # of a drawn interval, in pixels
@@ -22,7 +23,7 @@ TOPICS = {
     ),
     "Robots": ("Appendix B.6",),
     "Driving": ("Appendix B.7", "Appendix B.8"),
-    "Networks, times and settings": ("Section 5", "Appendix C"),
+    "Networks, times and settings": ("Section 5", "Appendix C", "Appendix D"),
 }
 OTHERS = "Other claims"
 
@@ -50,6 +51,7 @@ class Verdict:
     source: tuple[str, ...]
     verdict: str
     reason: str
+    paper: str  # whether the paper's own deviations support it
     check: str
     deciding: Part
     parts: tuple[Part, ...]
@@ -98,6 +100,7 @@ def _verdict(rows: Sequence[dict]) -> Verdict:
         tuple(first["source"].split(", ")),
         first["verdict"],
         first["reason"],
+        "" if first["paper_supports"] == NO_NUMBERS else first["paper_supports"],
         first["check"],
         deciding,
         parts if first["unit"] else (),

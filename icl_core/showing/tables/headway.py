@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from icl_core.environments.worlds.highd import HighD
+from icl_core.measuring.paper import GAPS
 from icl_core.measuring.results import Results, Share
 from icl_core.measuring.statistics import BOUNDARY, boundary_gap, mean_and_std
 from icl_core.showing.loading import (
@@ -14,7 +15,6 @@ from icl_core.showing.loading import (
     traffic_source,
     world_as,
 )
-from icl_core.showing.paper import GAPS
 from icl_core.showing.save import Table
 from icl_core.tables import counted, failed_of, markdown_rows
 

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from icl_core.environments.gridworld import Gridworld
 from icl_core.measuring.metrics import CMSE, NAD
+from icl_core.measuring.paper import PAPER
 from icl_core.measuring.results import Results
 from icl_core.measuring.statistics import Cell, summary
 from icl_core.showing.loading import column_title, in_order, metrics_of, world_as
-from icl_core.showing.paper import PAPER
 from icl_core.showing.save import Table
 from icl_core.tables import FAILED_SEEDS, counted, failed_of, markdown_rows
 

@@ -8,10 +8,10 @@ import pyarrow.compute as pc
 
 from icl_core.artifacts import read_table
 from icl_core.learning.true_fit import FIT_SCHEMA, failed_fits, final_errors
+from icl_core.measuring.paper import LOWER_BOUNDS, MINUTES
 from icl_core.measuring.results import Results
 from icl_core.measuring.statistics import Cell, mean_and_std
 from icl_core.measuring.times import Time, training_time
-from icl_core.showing.paper import LOWER_BOUNDS, MINUTES
 from icl_core.showing.save import Table
 from icl_core.tables import counted, failed_of, markdown_rows
 

@@ -2,17 +2,14 @@
 
 import csv
 import io
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
-from icl_core.artifacts import write_table
-from icl_core.demonstrations.files import write_demonstrations
-from icl_core.demonstrations.trajectories import Trajectories, side_by_side
+from icl_core.artifacts import read_table, write_table
 from icl_core.environments import make_world
-from icl_core.layout import path
-from icl_core.learning.true_fit import FIT_SCHEMA
 from icl_core.measuring.claims.claim import Claim
 from icl_core.measuring.claims.evaluate import (
     CLAIMS_SCHEMA,
@@ -22,11 +19,14 @@ from icl_core.measuring.claims.evaluate import (
     counts,
     evaluate,
 )
-from icl_core.measuring.metrics import Run, concatenate, metric_rows
+from icl_core.measuring.claims.evidence import base, values
+from icl_core.measuring.claims.evidence.values import UNEQUAL
+from icl_core.measuring.metrics import METRICS_SCHEMA, Run, concatenate, metric_rows
 from icl_core.measuring.results import Results
 from tests.measuring.claims.made_up import HIGHD, METHODS, world_of
 
 SEEDS = [1, 2, 3, 4, 5]
+CLOSEST = {"gridworld-a": {"learning": {"icl": {"loop": {"keep": "closest"}}}}}
 LOWEST = {"metric": "cmse", "method": "icl", "others": ["icrl"]}
 
 
@@ -39,13 +39,14 @@ def results(root, **worlds):
     return Results("paper", worlds, tuple(map(str, root.rglob("*.*"))), METHODS)
 
 
-def write_metrics(root, values, experiment="gridworld-a"):
-    """`values` by method: one for each of the first seeds."""
+def write_metrics(root, by_method, experiment="gridworld-a"):
+    """Values by method: one for each of the first seeds."""
     world = world_of(experiment)
     rows = [
         metric_rows(Run(experiment, method, world, SEEDS[: len(runs)]), "cmse", runs, 11, True)
-        for method, runs in values.items()
+        for method, runs in by_method.items()
     ]
+    root.mkdir(exist_ok=True)
     write_table(root / "metrics.parquet", concatenate(rows), {})
 
 
@@ -66,17 +67,53 @@ def test_a_shift_of_the_metrics_turns_the_verdict(tmp_path, shift, verdict):
 @pytest.mark.parametrize(
     ("mine", "reason"),
     [
-        ([0.1, 0.2], "Too few seeds (2); at least 3 are needed."),
-        ([0.1, 0.9, float("nan")], "A value is undefined in at least one seed."),
-        ([0.1, 0.9, 0.5], "The interval includes no effect."),
+        ([0.1, 0.2, 0.4], "Too few runs (3); at least 4 are needed."),
+        ([0.1, 0.9, 0.5, float("nan")], "A value is undefined in at least one run."),
+        ([0.1, 0.9, 0.5, 0.2], "The interval includes no effect."),
     ],
 )
 def test_what_is_left_open_has_a_reason(tmp_path, mine, reason):
-    write_metrics(tmp_path, {"icl": mine, "icrl": [value + 0.01 for value in mine]})
-    (outcome,) = evaluate([claim()], results(tmp_path))
+    theirs = [value + 0.01 + 0.02 * (-1) ** k for k, value in enumerate(mine)]
+    write_metrics(tmp_path, {"icl": mine, "icrl": theirs})
+    equal = evaluate([claim()], results(tmp_path))
+    assert not equal[0].reason.endswith(UNEQUAL)
+    (outcome,) = evaluate([claim()], replace(results(tmp_path), settings=CLOSEST))
     signs = 0 if np.isnan(mine).any() else 1
     assert outcome.verdict == "inconclusive"
-    assert outcome.reason == f"{reason} The sign is the paper's in {signs} of 1 parts."
+    assert outcome.reason == f"{reason} The sign is the paper's in {signs} of 1 parts. {UNEQUAL}"
+
+
+@pytest.mark.parametrize(
+    ("selection", "verdict"), [("best", "reproduced"), ("last", "not reproduced")]
+)
+def test_methods_are_compared_by_one_selection(tmp_path, monkeypatch, selection, verdict):
+    """Once the metrics say what was selected; until then, that it is not equal."""
+    schema = METRICS_SCHEMA.append(pa.field("selection", pa.string()))
+    for module in (base, values):
+        monkeypatch.setattr(module, "METRICS_SCHEMA", schema)
+    mine = np.array([0.6, 0.7, 0.65, 0.62, 0.68])
+    write_metrics(tmp_path, {"icl": mine, "icrl": mine[::-1] + 0.5})
+    write_metrics(tmp_path / "last", {"icl": mine, "icrl": mine[::-1] - 0.5})
+    tables = [
+        read_table(tmp_path / place / "metrics.parquet", METRICS_SCHEMA) for place in ("", "last")
+    ]
+    words = [pa.array([word] * len(tables[0])) for word in ("best", "last")]
+    both = [t.append_column("selection", word) for t, word in zip(tables, words, strict=True)]
+    (tmp_path / "last/metrics.parquet").unlink()
+    write_table(tmp_path / "metrics.parquet", pa.concat_tables(both), {})
+    given = {**LOWEST, "selection": selection}
+    (outcome,) = evaluate([claim(arguments=given)], results(tmp_path))
+    assert (outcome.verdict, outcome.reason) == (verdict, "")
+
+
+def test_a_selection_that_nothing_says_is_missing(tmp_path):
+    write_metrics(tmp_path, {"icl": np.ones(5), "icrl": np.ones(5)})
+    last, there = claim(arguments={**LOWEST, "selection": "last"}), results(tmp_path)
+    (outcome,) = evaluate([last], replace(there, settings=CLOSEST))
+    assert outcome.verdict == "not run"
+    assert "does not say which policies were selected" in outcome.reason
+    (outcome,) = evaluate([last], there)  # all methods keep their last policy
+    assert outcome.verdict != "not run"
 
 
 def test_what_was_not_run_is_named(tmp_path):
@@ -90,14 +127,17 @@ def test_what_was_not_run_is_named(tmp_path):
 
 def test_what_is_not_among_the_files_is_named(tmp_path):
     given = {"method": "icl", "above": {"gridworld-a": 0.8}, "below": {}}
+    times = {"others": ["icrl"], "least": 0.1, "most": 1.0}
     claims = [
         claim(),
         claim("finds", arguments=given),
-        claim("satisfaction_falls", arguments={}),
-        claim("demonstrations_keep_threshold", arguments={}),
+        claim("satisfaction_falls", arguments={"more_than": 0.1}),
+        claim("demonstrations_wider", arguments={}),
         claim("expert_violates_less", arguments={}),
+        claim("expert_feasible", arguments={"times": 1.0}),
         claim("can_hold", arguments={"architecture": "b", "error": 0.1}),
-        claim("takes_at_most", arguments={"method": "icl", "others": ["icrl"], "times": 1.0}),
+        claim("times_comparable", arguments=times),
+        claim("takes_more_steps", arguments={"others": ["icrl"], "times": 2}),
     ]
     outcomes = evaluate(claims, results(tmp_path))
     assert {outcome.verdict for outcome in outcomes} == {"not run"}
@@ -107,8 +147,10 @@ def test_what_is_not_among_the_files_is_named(tmp_path):
         "ICL on gridworld-a was not run.",
         "demonstrations in gridworld-a: found none.",
         "training of experts in gridworld-a: found none.",
+        "policies of experts in gridworld-a: found none.",
         "network b was not fitted to gridworld-a.",
-        "ICL on gridworld-a was not run.",
+        "ICRL on gridworld-a was not run.",
+        "the logs of training have no column steps, of the environment's.",
     ]
 
 
@@ -116,10 +158,7 @@ def test_where_nobody_knows_the_truth_nothing_is_compared_with_it(tmp_path):
     world = make_world("gridworld-a")
     world.true_constraint = world.true_on_grid = None
     blind = Results("paper", {"gridworld-a": world}, ())
-    checks = [
-        claim("demonstrations_keep_threshold", arguments={}),
-        claim("worse_than_constant", arguments={"method": "icl"}),
-    ]
+    checks = [claim("worse_than_constant", arguments={"method": "icl"})]
     reasons = {outcome.reason for outcome in evaluate(checks, blind)}
     assert reasons == {"nobody knows the true constraint of gridworld-a."}
 
@@ -136,48 +175,6 @@ def test_simulated_recordings_decide_nothing(tmp_path, monkeypatch, source, verd
     assert outcome.verdict == verdict
     assert ("On simulated recordings" in outcome.reason) == (source == "simulated")
     assert len(outcome.effects) == 1
-
-
-@pytest.mark.parametrize(("error", "holds"), [(0.001, True), (0.02, False)])
-def test_networks_that_can_hold_the_truth_or_not(tmp_path, error, holds):
-    rows = {"seed": SEEDS, "step": [20] * 5, "cmse": error * np.linspace(0.9, 1.1, 5)}
-    file = path("true_fit", experiment="gridworld-a", architecture="b", group="1-5")
-    write_table(tmp_path / file, pa.table(rows, schema=FIT_SCHEMA), {})
-    given = {"architecture": "b", "error": 0.005}
-    checks = [claim(check, arguments=given) for check in ("can_hold", "cannot_hold")]
-    found = [outcome.verdict for outcome in evaluate(checks, results(tmp_path))]
-    assert found == (["reproduced", "not reproduced"][:: 1 if holds else -1])
-
-
-@pytest.mark.parametrize(("seconds", "verdict"), [(140, "reproduced"), (160, "not reproduced")])
-def test_times(tmp_path, seconds, verdict):
-    for method, taken in {"icl": seconds, "icrl": 100, "gail-constraint": 50}.items():
-        fields = {"rule": "learn", "experiment": "gridworld-a", "method": method, "group": "1-5"}
-        file = tmp_path / path("job_time", **fields)
-        file.parent.mkdir(parents=True)
-        file.write_text(f"s\tcpu_time\n{taken}\t{taken}\n")
-    given = {"method": "icl", "others": ["icrl", "gail-constraint"], "times": 1.5}
-    (outcome,) = evaluate([claim("takes_at_most", arguments=given)], results(tmp_path))
-    assert outcome.verdict == verdict
-    assert outcome.effects[0].size == pytest.approx(1.5 - seconds / 100)
-
-
-@pytest.mark.parametrize(("cell", "verdict"), [(0, "reproduced"), (1, "not reproduced")])
-def test_demonstrations_that_keep_the_threshold_or_not(tmp_path, cell, verdict):
-    world = make_world("gridworld-a")
-    place = np.argwhere(world.constrained == bool(cell))[0]
-    shape = (4, 3)
-    taken = Trajectories(
-        np.broadcast_to(place, (*shape, 2)).astype(np.float32),
-        np.zeros(shape, np.int64),
-        np.zeros(shape, np.float32),
-        np.full(4, 3),
-    )
-    file = tmp_path / path("demonstrations", experiment="gridworld-a", group="1-2")
-    write_demonstrations(file, side_by_side([taken, taken]), world, {}, [1, 2])
-    (outcome,) = evaluate([claim("demonstrations_keep_threshold", arguments={})], results(tmp_path))
-    assert outcome.effects[0].size == pytest.approx(1 - 3 * cell / world.threshold)
-    assert outcome.verdict == verdict
 
 
 def test_what_is_written(tmp_path):
@@ -197,6 +194,7 @@ def test_what_is_written(tmp_path):
         "reproduced": 1,
         "not reproduced": 0,
         "inconclusive": 0,
+        "descriptive": 0,
         "needs the licensed recordings": 0,
         "not run": 1,
     }
@@ -207,4 +205,5 @@ def test_what_is_written(tmp_path):
     text = as_markdown(table, "paper")
     assert "1 reproduced, 1 not run of 2." in text
     assert "| Else / so. | Figure 2 | **not run**. ant is not" in text
+    assert "By the paper's own deviations: yes." in text
     assert all(line.count("|") == 5 for line in text.splitlines() if line.startswith("|"))

@@ -1,4 +1,4 @@
-"""The intervals over few seeds hold what they promise."""
+"""The intervals over few experts hold what they promise."""
 
 import numpy as np
 import pytest
@@ -6,137 +6,189 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from icl_core.measuring.claims import intervals
+from icl_core.measuring.claims.checks.adjustments import crossings, rank_correlation
 from icl_core.measuring.claims.checks.constraints import ranking
-from icl_core.measuring.claims.checks.iterations import count_swings
-from icl_core.measuring.claims.evidence import Evidence
-from icl_core.measuring.claims.intervals import (
-    difference_of_means,
-    estimate,
-    mean_above,
-    mean_below,
-    mean_of,
-    ratio_of_deviations,
-    relative_deviation,
-    slope_over,
+from icl_core.measuring.claims.effects import (
+    curve_effect,
+    deviation_effect,
+    mean_effect,
+    paired_effect,
+    separate_effect,
 )
-from icl_core.measuring.claims.verdicts import Effect, combined_verdict, weakest_effect
-from icl_core.measuring.results import Results
+from icl_core.measuring.claims.intervals import (
+    above_zero,
+    deviation_above,
+    inside,
+    printed,
+    resampled,
+    sample_of,
+)
+from icl_core.measuring.claims.verdicts import Effect
+from icl_core.measuring.paper import PAPER, SEEDS
+
+VALUES = {1: 1.0, 2: 2.0, 3: 4.0, 4: 5.0, 5: 8.0}
 
 
-def rng():
-    return np.random.default_rng(0)
+def test_a_mean_has_students_interval():
+    effect = mean_effect("here", "m", VALUES)
+    test = stats.ttest_1samp([*VALUES.values()], 0.0)
+    low, high = test.confidence_interval(0.95)
+    assert (effect.size, effect.low, effect.high) == pytest.approx((4.0, low, high))
+    below = stats.ttest_1samp([*VALUES.values()], 0.0, alternative="less").pvalue
+    assert effect.fails == pytest.approx(below)
+    assert (effect.part, effect.unit, effect.over, effect.samples) == ("here", "m", "5 runs", 5)
 
 
-def test_five_seeds_are_covered_about_as_often_as_promised(monkeypatch):
-    monkeypatch.setattr(intervals, "RESAMPLES", 1500)
-    draws = np.random.default_rng(1).normal(size=(300, 5))
-    found = [estimate(mean_of, [values], rng()) for values in draws]
-    covered = np.mean([effect.low <= 0 <= effect.high for effect in found])
-    assert 0.89 <= covered <= 0.99
+def test_different_experts_are_compared_as_welch_has_it():
+    other = {1: 3.0, 2: 9.0, 3: 7.0, 4: 20.0}
+    effect = separate_effect("", "", VALUES, other)
+    test = stats.ttest_ind([*other.values()], [*VALUES.values()], equal_var=False)
+    low, high = test.confidence_interval(0.95)
+    assert (effect.size, effect.low, effect.high) == pytest.approx((9.75 - 4, low, high))
+    assert (effect.over, effect.samples) == ("5 and 4 runs, Welch", 4)
 
 
-def test_the_effect_is_the_statistic_itself():
-    groups = [[1, 2, 3], [5, 5, 5, 9]]
-    evidence = Evidence(Results("paper", {}, ()), (), "a-claim")
-    effect = evidence.effect("here", "m", difference_of_means, groups)
-    assert effect.size == 6 - 2
-    assert (effect.part, effect.unit, effect.over, effect.samples) == ("here", "m", "3 seeds", 3)
-    assert effect.low < effect.size < effect.high
-    other = evidence.effect("", "", mean_of, [np.arange(7.0)], paired=True, of="epochs")
-    assert (other.over, other.samples) == ("7 epochs, paired", 7)
-
-
-def test_the_mean_above_and_below_a_bound():
-    values = [np.array([[1.0, 2.0, 6.0]])]
-    assert mean_above(1.0)(values) == 2.0 == -mean_below(1.0)(values)
-
-
-def test_pairs_take_out_what_seeds_share():
-    shared = np.array([0.0, 10.0, 20.0, 30.0, 40.0])
-    groups = [shared, shared + np.array([1.0, 1.1, 0.9, 1.0, 1.0])]
-    apart = estimate(difference_of_means, groups, rng())
-    paired = estimate(difference_of_means, groups, rng(), paired=True)
-    assert apart.size == pytest.approx(paired.size) == pytest.approx(1.0)
+def test_pairs_take_out_what_runs_share():
+    shared = {run: 10.0 * run for run in range(1, 6)}
+    more = {run: 10.0 * run + d for run, d in zip(range(1, 7), (1, 1.1, 0.9, 1, 1, 9), strict=True)}
+    apart, paired = (make("", "", shared, more) for make in (separate_effect, paired_effect))
     assert apart.low < 0 < paired.low
-    with pytest.raises(ValueError, match="of one size"):
-        estimate(difference_of_means, [[1.0], [1.0, 2.0]], rng(), paired=True)
+    assert paired.size == pytest.approx(1.0)  # of the runs that both have
+    assert paired.over == "5 runs, paired"
+
+
+@pytest.mark.parametrize("experts", [5, 10])
+def test_experts_are_covered_as_often_as_promised(experts):
+    draws = np.random.default_rng(1).normal(size=(2000, experts))
+    found = [above_zero(sample_of(values)) for values in draws]
+    covered = np.mean([one.low <= 0 <= one.high for one in found])
+    assert 0.935 <= covered <= 0.965
+    assert np.mean([one.fails <= 0.025 for one in found]) == pytest.approx(0.025, abs=0.008)
+
+
+@pytest.mark.parametrize(("mean", "sign"), [(0.5, 1), (0.02, 0), (-0.3, -1), (1.3, -1), (0.97, 0)])
+def test_how_far_a_mean_is_inside_a_range(mean, sign):
+    values = [mean - 0.05, mean, mean + 0.05, mean]
+    found = inside(sample_of(values), 0.0, 1.0)
+    assert found.size == pytest.approx(min(mean, 1 - mean))
+    assert found.low <= found.size <= found.high
+    assert (found.low > 0) - (found.high < 0) == sign
+    assert (found.fails < 0.025) == (sign < 0)
+
+
+def test_a_range_without_a_lower_end():
+    sample = sample_of([0.1, 0.2, 0.3, 0.2])
+    open_ended, plain = inside(sample, -np.inf, 1.0), above_zero(sample.times(-1).plus(1.0))
+    assert open_ended == pytest.approx(plain)
 
 
 def test_an_undefined_value_decides_nothing():
-    found = estimate(mean_of, [[1.0, float("nan"), 1.0]], rng())
+    effect = mean_effect("", "", {1: 1.0, 2: float("nan"), 3: 1.0, 4: 1.0})
+    assert np.isnan(effect[1:4]).all()
+    assert effect.verdict == "inconclusive"
+    found = inside(sample_of([1.0, float("nan"), 2.0]), 0, 9)
     assert np.isnan(found).all()
-    assert Effect("", *found, "", "", 3).verdict == "inconclusive"
+
+
+@pytest.mark.parametrize("make", [sample_of, lambda values: sample_of(values).plus(1)])
+def test_one_value_has_no_interval(make):
+    found = above_zero(make([2.0]))
+    assert np.isnan([found.low, found.high]).all()
+
+
+def test_equal_values_have_an_interval_without_width():
+    assert above_zero(sample_of([2.0] * 5)) == (2.0, 2.0, 2.0, 1.0)
+    assert above_zero(sample_of([-2.0] * 5)).fails == 0.0
 
 
 def test_deviations_of_normal_values():
     values = [1.0, 2.0, 3.0, 4.0, 5.0]
-    effect = relative_deviation(values, 0.1)
-    ends = np.sqrt(4 * 2.5 / stats.chi2.ppf([0.975, 0.025], 4)) / 3 - 0.1
-    assert (effect.low, effect.high) == pytest.approx(tuple(ends))
-    same = ratio_of_deviations(values, values)
-    assert same.size == 0
-    assert same.low == pytest.approx(-same.high)
-    assert ratio_of_deviations(np.array(values) * 8, values).size == pytest.approx(3)
+    found = deviation_above(values, 0.1)
+    ends = np.sqrt(4 * 2.5 / stats.chi2.ppf([0.975, 0.025], 4)) - 0.1
+    assert (found.low, found.high) == pytest.approx(tuple(ends))
+    assert found.fails == pytest.approx(stats.chi2.cdf(4 * 2.5 / 0.01, 4))
+    quieter = deviation_above(values, 0.1, noise=0.5)
+    assert quieter.size == pytest.approx(np.sqrt(2.0) - 0.1)
+    assert deviation_above([1.0, 1.0, 1.0, 1.1], 3.0).fails < 0.001
+    effect = deviation_effect("", "", {1: 1.0, 2: 3.0}, 0.5)
+    assert (effect.over, effect.verdict) == ("2 runs, taken as normal", "inconclusive")
 
 
-@pytest.mark.parametrize("n", [2, 3, 5, 30])
-def test_quantiles_are_those_of_scipy_stats_to_the_last_bit(n):
-    ends, values = [(1 + 0.95) / 2, (1 - 0.95) / 2], np.random.default_rng(n).random(n)
-    spread = values.std(ddof=1) / values.mean()
-    low, high = spread * np.sqrt((n - 1) / stats.chi2.ppf(ends, n - 1))
-    assert relative_deviation(values, 0.0)[1:] == (low, high)
-    low, high = -np.log2(stats.f.ppf(ends, n - 1, n - 1)) / 2
-    assert ratio_of_deviations(values, values)[1:] == (low, high)
-    student = stats.t.ppf(ends[0], n - 1) * np.sqrt(n / (n - 1))
-    assert intervals._tail([n, n], paired=True) == stats.norm.sf(student)
+@pytest.mark.parametrize("freedom", [1, 3, 4, 29])
+def test_quantiles_are_those_of_scipy_stats_to_the_last_bit(freedom):
+    values = np.random.default_rng(freedom).random(freedom + 1)
+    half = stats.t.ppf((1 + 0.95) / 2, freedom) * sample_of(values).error
+    mean = float(values.mean())
+    assert above_zero(sample_of(values))[1:3] == (mean - half, mean + half)
+    ends = stats.chi2.ppf([(1 + 0.95) / 2, (1 - 0.95) / 2], freedom)
+    low, high = np.sqrt(values.var(ddof=1) * freedom / ends)
+    assert deviation_above(values, 0.0)[1:3] == (low, high)
+
+
+def test_a_number_that_is_read_off_a_mean_curve():
+    rng = np.random.default_rng(0)
+    curves = {run: np.array([run, 2.0 * run]) for run in range(1, 6)}
+    effect = curve_effect("", "", lambda mean: float(mean[1] - 1), curves, rng)
+    assert effect.size == 5.0
+    assert 0 < effect.low < effect.size < effect.high
+    assert effect.over == "5 runs, drawn again"
+    same = resampled(lambda mean: -1.0, np.ones((5, 2)), rng)
+    assert same == (-1.0, -1.0, -1.0, 0.0)
+
+
+def two_sided(metric, first, second):
+    found = above_zero(printed(*PAPER[metric][second], SEEDS).less(
+        printed(*PAPER[metric][first], SEEDS)))  # fmt: skip
+    return 2 * min(found.fails, 1 - found.fails)
+
+
+@pytest.mark.parametrize(
+    ("metric", "experiment", "first", "second", "p"),
+    [
+        ("nad", "gridworld-b", "icl", "gail-constraint", 0.93),
+        ("nad", "cartpole-mr", "icl", "gail-constraint", 0.73),
+        ("nad", "cartpole-mid", "icl", "gail-constraint", 0.10),
+        ("nad", "ant", "icl", "gail-constraint", 0.48),
+        ("nad", "halfcheetah", "icrl", "icl", 0.57),
+        ("cmse", "cartpole-mr", "icl", "icrl", 0.08),
+    ],
+)
+def test_the_papers_own_deviations(metric, experiment, first, second, p):
+    found = two_sided(metric, (experiment, first), (experiment, second))
+    assert found == pytest.approx(p, abs=0.006)
 
 
 def test_a_run_that_has_failed_has_no_ranking():
-    found = ranking(np.array([[0.1, np.nan, 0.9], [0.1, 0.5, 0.9]]), np.array([0, 0, 1]))
-    np.testing.assert_array_equal(found, [np.nan, 1.0])
+    assert np.isnan(ranking(np.array([0.1, np.nan, 0.9]), np.array([0, 0, 1])))
+    assert ranking(np.array([0.1, 0.5, 0.9]), np.array([0, 0, 1])) == 1.0
+
+
+def test_differences_of_nothing_are_no_order():
+    assert ranking(np.array([1e-9, 2e-9, 3e-9]), np.array([0, 0, 1])) == 0.5
 
 
 @given(st.lists(st.integers(0, 3), min_size=2, max_size=30).filter(lambda v: 0 in v and 1 in v))
 def test_ranking_is_the_share_of_pairs_in_order(values):
     truth = np.array([value % 2 for value in values])
-    scores = np.array([[value // 2 + 0.1 * k for k, value in enumerate(values)], values], float)
-    for row, found in zip(scores, ranking(scores, truth), strict=True):
-        pairs = [(a > b) + 0.5 * (a == b) for a in row[truth == 1] for b in row[truth == 0]]
-        assert found == pytest.approx(np.mean(pairs))
-
-
-def test_slope_is_that_of_least_squares():
-    x, groups = [0.0, 1.0, 3.0], [[1.0, 2.0], [2.0, 5.0], [9.0, 4.0]]
-    points = [(a, y) for a, group in zip(x, groups, strict=True) for y in group]
-    expected = np.polyfit(*np.transpose(points), 1)[0]
-    assert slope_over(x)([np.array([group]) for group in groups]) == pytest.approx(expected)
+    for row in ([value // 2 + 0.1 * k for k, value in enumerate(values)], values):
+        scores = np.array(row, float) + 1
+        pairs = [(a > b) + 0.5 * (a == b) for a in scores[truth == 1] for b in scores[truth == 0]]
+        assert ranking(scores, truth) == pytest.approx(np.mean(pairs))
 
 
 @pytest.mark.parametrize(
-    ("values", "swings"),
-    [
-        ([1, 1, 1], 0),
-        ([0, 1, 2, 3], 1),
-        ([0, 3, 0, 3], 3),
-        ([0, 3, 2.9, 3, 2.9, 3], 1),  # what is small is no swing
-        ([3, 2, 1, 0], 1),
-    ],
+    ("values", "count"), [([1, 1, 1], 0), ([0, 3], 1), ([0, 3, 0, 3], 3), ([3, 2, 1, 0], 1)]
 )
-def test_swings(values, swings):
-    assert count_swings(np.array(values, float)) == swings
+def test_crossings(values, count):
+    assert crossings(np.array(values), 1.5) == count
 
 
-def effect(low, high, samples=5):
-    return Effect(f"{low} to {high}", (low + high) / 2, low, high, "", "", samples)
+def test_rank_correlation_is_spearmans():
+    first, second = np.random.default_rng(0).random((2, 9))
+    assert rank_correlation(first, second) == pytest.approx(stats.spearmanr(first, second)[0])
+    assert np.isnan(rank_correlation(first, np.ones(9)))
 
 
-def test_a_claim_holds_where_all_of_its_parts_do():
-    good, bad, open_ = effect(1, 2), effect(-2, -1), effect(-1, 2)
-    assert combined_verdict([good, good]) == "reproduced"
-    assert combined_verdict([good, open_]) == "inconclusive"
-    assert combined_verdict([good, open_, bad]) == "not reproduced"
-    assert weakest_effect([good, bad, open_]) == bad
-    assert weakest_effect([good, open_]) == open_
-    assert weakest_effect([effect(3, 4), good]) == good
-    assert effect(1, 2, samples=2).verdict == "inconclusive"
+def test_an_effect_alone_is_judged_by_its_interval():
+    assert Effect("", 1, 0.5, 1.5, "", "", 5).verdict == "reproduced"
+    assert Effect("", 1, 0.5, 1.5, "", "", 3).verdict == "inconclusive"

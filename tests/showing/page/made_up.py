@@ -84,7 +84,7 @@ def claims():
         unit = "m" if effect == effect else ""
         texts = (name, f"{name} <script>alert(1)</script>", "read so", "Section 5.1, Table 1")
         numbers = (effect, low, high, unit, "5 seeds", deciding)
-        return (*texts, "finds", verdict, "Because.", part, of_part, *numbers)
+        return (*texts, "finds", verdict, "Because.", "unclear", part, of_part, *numbers)
 
     rows = [
         row("first", "reproduced", 1.25),

@@ -14,11 +14,11 @@ import pytest
 from icl_core.artifacts import write_record, write_table
 from icl_core.measuring.claims.claim import read_claims
 from icl_core.measuring.claims.evaluate import CLAIMS_SCHEMA
+from icl_core.measuring.paper import PAPER
 from icl_core.showing.item import find_item, read_items
 from icl_core.showing.page.make import make_page
 from icl_core.showing.page.opening import PICTURES, TIMES, read_comparison, training_took
 from icl_core.showing.page.verdicts import TOPICS, by_topic
-from icl_core.showing.paper import PAPER
 from icl_core.showing.tables.results import COLUMNS
 from icl_core.showing.tables.times_and_bounds import TIME_COLUMNS
 from tests.showing.page.made_up import claims, make_results, provenance
@@ -170,7 +170,7 @@ def test_verdicts_are_folded_below_the_papers_scale(quick, paper):
     assert all(f'id="claim-{name}"' in fold for name in ("first", "second", "third"))
     assert 'class="counts"' in fold
     assert quick.count('class="counts"') == 1
-    assert "fewer than 3 seeds decide little" in fold
+    assert "fewer than 4 seeds decide nothing" in fold
     assert '<details class="fold">' not in paper
     assert 'id="claim-first"' in paper
 

@@ -144,6 +144,7 @@ def test_claims_have_their_verdicts_and_parts(page):
     assert "first &lt;script&gt;alert(1)&lt;/script&gt;" in page
     assert "+1.25 [+0.75, +1.75]" in page
     assert "bad part; all 2 parts" in page
+    assert "By the paper's own deviations: unclear." in page
     assert "Notes of &lt;b&gt;it&lt;/b&gt;." in page
 
 

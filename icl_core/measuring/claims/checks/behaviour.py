@@ -1,44 +1,20 @@
-"""Checks on behaviour: where agents and experts go, the demonstrations, the experts' training."""
+"""Checks on what final policies do: where they go, what they earn, what it costs.
+
+All of the reported rollouts, not of training: a run of ICL that has stopped early trains no last
+policy, and where episodes are long a rollout may see none of them end.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-import pyarrow as pa
 
-from icl_core.demonstrations.trajectories import accumulate
 from icl_core.measuring.claims.claim import reads
-from icl_core.measuring.claims.evidence import Evidence, MissingError
-from icl_core.measuring.claims.intervals import difference_of_means, mean_above, mean_of
+from icl_core.measuring.claims.effects import mean_effect, paired_effect, ratio
+from icl_core.measuring.claims.evidence import ICL, Evidence
+from icl_core.measuring.claims.evidence.experts import own
 from icl_core.measuring.claims.verdicts import Effect
-
-HIGH = 0.5
-PART = 10  # the beginning and the end are a tenth of the epochs each
-
-
-@reads("constraint", "demonstrations")
-def forbids_fewer_expert_states(
-    evidence: Evidence, method: str, others: Sequence[str]
-) -> list[Effect]:
-    """Of the nodes that the expert visits, a method gives a high value to fewer than the others."""
-    parts = []
-    for name in evidence.experiments:
-        visited = evidence.expert_visits(name) > 0
-
-        def share(one: str, name: str = name, visited: np.ndarray = visited) -> np.ndarray:
-            return (evidence.constraints(name, one)[:, visited] >= HIGH).mean(axis=1)
-
-        parts += [
-            evidence.effect(
-                f"{evidence.title(name)}, {evidence.against(method, other)}",
-                f"share of the expert's nodes with c >= {HIGH:g}",
-                difference_of_means,
-                [share(method), share(other)],
-            )
-            for other in others
-        ]
-    return parts
 
 
 @reads("rollouts")
@@ -57,78 +33,62 @@ def visits_more(
             f"z >= {at_least:g}": (axis.physical >= at_least - 1e-9, (other, method)),
         }
         for region, (inside, order) in regions.items():
-            shares = [_share(evidence.visits(name, one), inside) for one in order]
+            shares = [_shares(evidence.visits(name, one), inside) for one in order]
             part = f"{evidence.title(name)}, {evidence.against(method, other)}, {region}"
-            parts.append(
-                evidence.effect(part, "share of the steps on the grid", difference_of_means, shares)
-            )
+            parts.append(paired_effect(part, "share of the steps on the grid", *shares))
     return parts
 
 
-@reads("demonstrations")
-def demonstrations_keep_threshold(evidence: Evidence) -> list[Effect]:
-    """Their mean discounted true constraint value is at most beta.
-
-    The interval is over the trajectories of all experts.
-    """
+@reads("rollouts", "demonstrations")
+def shifted_right(evidence: Evidence, methods: Sequence[str]) -> list[Effect]:
+    """On a line, the mean position of methods' policies is beyond that of their experts."""
     parts = []
     for name in evidence.experiments:
-        world = evidence.world(name)
-        if world.true_constraint is None:
-            raise MissingError(f"nobody knows the true constraint of {name}")
-        costs = []
-        for taken in evidence.demonstrations(name):
-            values = world.true_constraint(world.constraint_inputs(taken.states, taken.actions))
-            costs.append(accumulate(values, taken.mask, world.discount))
-        room = 1 - np.concatenate(costs) / world.threshold
-        unit = "share of beta that is left"
-        parts.append(
-            evidence.effect(evidence.title(name), unit, mean_of, [room], of="demonstrations")
-        )
+        (axis,) = evidence.world(name).grid.axes
+        shown = evidence.expert_visits(name)
+        for method in methods:
+            shift = {
+                seed: _position(taken, axis.physical) - _position(own(shown, seed), axis.physical)
+                for seed, taken in evidence.visits(name, method).items()
+            }
+            part = f"{evidence.title(name)}, {evidence.method(method)}"
+            parts.append(mean_effect(part, "mean z less the expert's [m]", shift))
     return parts
 
 
-@reads("expert_training")
-def expert_earns(evidence: Evidence, share: float, best: Mapping[str, float]) -> list[Effect]:
-    """At the end an expert's return is at least this share of the best possible one.
-
-    The curve is the mean over experts: the interval is over the epochs of the last tenth.
-    """
+@reads("rollouts")
+def earns_more_within_budget(evidence: Evidence, method: str, other: str) -> list[Effect]:
+    """The final policies of a method earn more than another's, and keep the true constraint."""
     parts = []
     for name in evidence.experiments:
-        log = evidence.expert_training(name)
-        last = _ends(log, "return")[1] / best[name]
-        unit = f"return, share of {best[name]:g}, less {share:g}"
-        parts.append(
-            evidence.effect(evidence.title(name), unit, mean_above(share), [last], of="epochs")
-        )
+        returns = [evidence.returns(name, one) for one in (other, method)]
+        part = f"{evidence.title(name)}, {evidence.against(method, other)}"
+        parts.append(paired_effect(part, "return of the final policy", *returns))
+        beta = evidence.world(name).threshold
+        room = {seed: 1 - cost / beta for seed, cost in evidence.costs(name, method).items()}
+        part = f"{evidence.title(name)}, {evidence.method(method)}"
+        parts.append(mean_effect(part, "share of beta that the true cost leaves", room))
     return parts
 
 
-@reads("expert_training")
-def expert_violates_less(evidence: Evidence) -> list[Effect]:
-    """Over training, fewer and fewer of an expert's episodes break the constraint.
-
-    The curve is the mean over experts: the interval is over the epochs of the first and the last
-    tenth.
-    """
+@reads("rollouts", "demonstrations")
+def earns_like_the_expert(evidence: Evidence, share: float) -> list[Effect]:
+    """The final policies of ICL earn at least this share of what their experts earn."""
     parts = []
     for name in evidence.experiments:
-        log = evidence.expert_training(name)
-        first, last = _ends(log, "violations")
-        unit = "share of episodes that break it, first tenth less last"
-        groups = [last, first]
-        parts.append(
-            evidence.effect(evidence.title(name), unit, difference_of_means, groups, of="epochs")
-        )
+        shown = evidence.demonstrations(name)
+        found = {
+            seed: ratio(earned, own(shown, seed).returns.mean(dtype=np.float64)) - share
+            for seed, earned in evidence.returns(name, ICL).items()
+        }
+        unit = f"return, share of the expert's, less {share:g}"
+        parts.append(mean_effect(evidence.title(name), unit, found))
     return parts
 
 
-def _share(visits: np.ndarray, inside: np.ndarray) -> np.ndarray:
-    return visits[:, inside].sum(axis=1) / visits.sum(axis=1)
+def _shares(visits: Mapping[int, np.ndarray], inside: np.ndarray) -> dict[int, float]:
+    return {seed: ratio(one[inside].sum(), one.sum()) for seed, one in visits.items()}
 
 
-def _ends(log: pa.Table, column: str) -> tuple[np.ndarray, np.ndarray]:
-    values = log[column].to_numpy()
-    part = max(1, len(values) // PART)
-    return values[:part], values[-part:]
+def _position(visits: np.ndarray, places: np.ndarray) -> float:
+    return ratio(visits @ places, visits.sum())

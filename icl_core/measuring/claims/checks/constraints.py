@@ -1,241 +1,244 @@
-"""Checks on the recovered constraints at the nodes of the grid, and on those of driving."""
+"""Checks on the recovered constraints at the nodes of the grid."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
+from functools import partial
+from itertools import pairwise
 
 import numpy as np
 
+from icl_core.environments.world import World
 from icl_core.measuring.claims.claim import reads
+from icl_core.measuring.claims.effects import mean_effect, paired_effect, separate_effect
 from icl_core.measuring.claims.evidence import Evidence
-from icl_core.measuring.claims.intervals import (
-    Statistic,
-    difference_of_means,
-    mean_above,
-    mean_below,
-    mean_of,
-    slope_over,
-)
 from icl_core.measuring.claims.verdicts import Effect
-from icl_core.measuring.statistics import boundary_gap
+from icl_core.measuring.metrics import CMSE
 
 HIGH = 0.5  # from here on a value counts as high
+NOTHING = 0.1  # a constraint that is nowhere higher has found nothing
+CHANCE = 0.5
+LEAST = 0.05  # of the nodes: fewer on one side are no edge
+
+
+@reads("constraint", "metrics")
+def resembles(evidence: Evidence, method: str, explained: float, overlap: float) -> list[Effect]:
+    """More than such a share of the truth's variance is explained, and the high nodes are its own.
+
+    1 - CMSE / Var(c) compares with the best constant; the overlap is Jaccard's, of the nodes with
+    c >= 0.5 and those that are truly constrained.
+    """
+    parts = []
+    for name in evidence.experiments:
+        part, truth = f"{evidence.title(name)}, {evidence.method(method)}", evidence.truth(name)
+        bound = (1 - explained) * evidence.best_constant(name)
+        unit = f"{bound:.3g}, which leaves {1 - explained:g} of the variance, less CMSE"
+        parts.append(evidence.below(CMSE, (name, method), bound, part, unit))
+        alike = {
+            seed: jaccard(values, truth) - overlap
+            for seed, values in evidence.constraints(name, method).items()
+        }
+        parts.append(mean_effect(part, f"overlap of the high nodes less {overlap:g}", alike))
+    return parts
 
 
 @reads("constraint")
 def finds(
-    evidence: Evidence, method: str, above: Mapping[str, float], below: Mapping[str, float]
+    evidence: Evidence,
+    method: str,
+    above: Mapping[str, float],
+    below: Mapping[str, float],
+    less_than: Mapping[str, str] | None = None,
 ) -> list[Effect]:
     """Truly constrained nodes stand above the others, or do not, by experiment.
 
     The measure is the probability that a constrained node has a higher value than an
-    unconstrained one (the area under the ROC curve), 0.5 by chance: it asks whether the
-    constraint is in the right place, however high or diffuse it is. `above` and `below` give
-    by experiment what it should be more, or less, than.
+    unconstrained one (the area under the ROC curve), 0.5 by chance; a constraint that is nowhere
+    above 0.1 has found nothing, and counts as chance. `above` and `below` give by experiment what
+    it should be more, or less, than, `less_than` in which other experiment it is larger.
     """
-    parts = []
-    wanted = ((above, mean_above, "less"), (below, mean_below, "short of"))
-    for bounds, statistic, word in wanted:
+    parts, places = [], {}
+    for name in dict.fromkeys([*above, *below, *(less_than or {}), *(less_than or {}).values()]):
+        truth, found = evidence.truth(name), evidence.constraints(name, method)
+        places[name] = {seed: ranking(values, truth) for seed, values in found.items()}
+    for bounds, sign, word in ((above, 1, "less"), (below, -1, "short of")):
         for name, bound in bounds.items():
-            values = ranking(evidence.constraints(name, method), evidence.truth(name))
-            parts.append(
-                evidence.effect(
-                    f"{evidence.method(method)}, {evidence.title(name)}",
-                    f"P(constrained node higher), {word} {bound:g}",
-                    statistic(bound),
-                    [values],
-                )
-            )
+            part = f"{evidence.method(method)}, {evidence.title(name)}"
+            values = {seed: sign * (value - bound) for seed, value in places[name].items()}
+            parts.append(mean_effect(part, f"P(constrained node higher), {word} {bound:g}", values))
+    for low, high in (less_than or {}).items():
+        part = f"{evidence.method(method)}, {evidence.title(low)} against {evidence.title(high)}"
+        unit = "P(constrained node higher), difference of means"
+        parts.append(separate_effect(part, unit, places[low], places[high]))
     return parts
 
 
 @reads("constraint")
-def spills_less(evidence: Evidence, method: str, other: str) -> list[Effect]:
-    """A method gives lower values to truly unconstrained nodes than another one."""
+def finds_more(evidence: Evidence, method: str, other: str) -> list[Effect]:
+    """Over all environments together, a method's constrained nodes stand out more than another's.
 
-    def spill(values: np.ndarray, name: str) -> np.ndarray:
-        return values[:, evidence.truth(name) == 0].mean(axis=1)
+    The measure is that of `finds`; run k has an expert of its own in each of them.
+    """
+    means = []
+    for one in (other, method):
+        found = [
+            {
+                s: ranking(c, evidence.truth(name))
+                for s, c in evidence.constraints(name, one).items()
+            }
+            for name in evidence.experiments
+        ]
+        means.append(over_environments(found))
+    part = f"{evidence.against(method, other)}, mean of {len(evidence.experiments)} environments"
+    return [paired_effect(part, "P(constrained node higher), difference", *means)]
+
+
+@reads("constraint", "metrics")
+def spills_less(evidence: Evidence, method: str, other: str) -> list[Effect]:
+    """A method gives lower values to unconstrained nodes than another, and has found something.
+
+    Found: its CMSE is below that of the best constant, which c = 0 is not.
+    """
+
+    def spill(values: np.ndarray, name: str) -> float:
+        return float(values.ravel()[evidence.truth(name) == 0].mean())
 
     return _compared(evidence, method, other, spill, "mean c at unconstrained nodes")
 
 
-@reads("constraint")
-def sharper(evidence: Evidence, method: str, other: str) -> list[Effect]:
-    """A method's values are nearer to 0 and 1 than another's."""
-    return _compared(
-        evidence, method, other, lambda c, _: (4 * c * (1 - c)).mean(axis=1), "mean of 4 c (1 - c)"
-    )
+@reads("constraint", "metrics")
+def sharper(evidence: Evidence, method: str, other: str, most: float) -> list[Effect]:
+    """A method's values are nearer to 0 and 1 than another's, near enough, and in place.
+
+    In place: its CMSE is below that of the best constant.
+    """
+    parts = _compared(evidence, method, other, lambda c, _: blur(c), "mean of 4 c (1 - c)")
+    return parts + _sharp(evidence, method, most)
 
 
 @reads("constraint")
-def more_high_cells_with(
-    evidence: Evidence, of: str, values: Sequence[float], paired: bool = False
-) -> list[Effect]:
-    """Along a sweep ever more nodes have a high value: the slope of their share is positive."""
-    parts = []
-    for start in range(0, len(evidence.experiments), len(values)):
-        names = evidence.experiments[start : start + len(values)]
-        groups = [(_flat(evidence.constraints(name)) >= HIGH).mean(axis=1) for name in names]
-        part = evidence.world(names[0]).title
-        unit = f"share of nodes with c >= {HIGH:g} per unit of {of}"
-        parts.append(evidence.effect(part, unit, slope_over(values), groups, paired))
-    return parts
-
-
-def ranking(values: np.ndarray, truth: np.ndarray) -> np.ndarray:
-    """P(c at a constrained node > c at an unconstrained one), ties by half; of every run."""
-    truth = truth.astype(bool)
-    return np.array([_share_above(run[truth], run[~truth]) for run in _flat(values)])
-
-
-@reads("constraint")
-def gap_grows_with_speed(
-    evidence: Evidence, methods: Sequence[str], speeds: Sequence[float]
-) -> list[Effect]:
-    """At the highest of the speeds a constraint asks for a larger gap than at the lowest."""
-    low, high = min(speeds), max(speeds)
-    return [
-        evidence.effect(
-            evidence.method(method),
-            f"gap at {high:g} m/s less gap at {low:g} m/s [m]",
-            mean_of,
-            [_gaps(evidence, method, high) - _gaps(evidence, method, low)],
-        )
-        for method in methods
-    ]
-
-
-@reads("constraint")
-def time_gap_between(
-    evidence: Evidence, methods: Sequence[str], speeds: Sequence[float], low: float, high: float
-) -> list[Effect]:
-    """The time gap at which constraints end, mean over the speeds, lies between two values."""
-    parts = []
-    for method in methods:
-        times = np.mean([_gaps(evidence, method, speed) / speed for speed in speeds], axis=0)
-        unit = f"time gap, distance inside [{low:g}, {high:g}] s"
-        parts.append(evidence.effect(evidence.method(method), unit, _inside(low, high), [times]))
+def hard(evidence: Evidence, method: str, most: float) -> list[Effect]:
+    """A method's values are near to 0 and 1, and there are both."""
+    parts = _sharp(evidence, method, most)
+    for name in evidence.experiments:
+        both = {s: edge_room(c) for s, c in evidence.constraints(name, method).items()}
+        part = f"{evidence.title(name)}, {evidence.method(method)}"
+        unit = f"share of nodes on the smaller side of {HIGH:g}, less {LEAST:g}"
+        parts.append(mean_effect(part, unit, both))
     return parts
 
 
 @reads("constraint")
-def gap_between(
-    evidence: Evidence, speed: float, ranges: Mapping[str, Sequence[float]]
-) -> list[Effect]:
-    """The gap at a speed lies in the range that is given for each method [m]."""
-    return [
-        evidence.effect(
-            evidence.method(method),
-            f"gap at {speed:g} m/s, distance inside [{low:g}, {high:g}] m",
-            _inside(low, high),
-            [_gaps(evidence, method, speed)],
-        )
-        for method, (low, high) in ranges.items()
-    ]
+def rougher(evidence: Evidence) -> list[Effect]:
+    """ICL's values in the first experiment differ more between neighbours than in the second.
+
+    Of neighbours that are truly alike: the edge of the truth is no noise.
+    """
+    found = []
+    for name in evidence.experiments:
+        measure = partial(roughness, world=evidence.world(name))
+        found.append({seed: measure(c) for seed, c in evidence.constraints(name).items()})
+    first, second = map(evidence.title, evidence.experiments)
+    unit = "mean difference of neighbours, difference of means"
+    return [paired_effect(f"{first}, against {second}", unit, found[1], found[0])]
 
 
 @reads("constraint")
-def allows_large_gaps(
-    evidence: Evidence, method: str, others: Sequence[str], seconds: float
-) -> list[Effect]:
-    """Of nodes with a larger time gap than this, a method forbids fewer than the others."""
-    (name,) = evidence.experiments
-    speeds, gaps = (axis.physical for axis in evidence.world(name).grid.axes)
-    far = gaps[None, :] > seconds * speeds[:, None]
+def more_high_nodes(evidence: Evidence, steps: int = 2) -> list[Effect]:
+    """More nodes have a high value from each experiment to the next, in rows of so many.
 
-    def share(one: str) -> np.ndarray:
-        return (evidence.constraints(name, one)[:, far] >= HIGH).mean(axis=1)
-
-    return [
-        evidence.effect(
-            f"{evidence.against(method, other)}",
-            f"share of nodes beyond {seconds:g} s with c >= {HIGH:g}",
-            difference_of_means,
-            [share(method), share(other)],
-        )
-        for other in others
-    ]
+    They share their experts.
+    """
+    parts = []
+    unit = f"share of nodes with c >= {HIGH:g}, difference of means"
+    for start in range(0, len(evidence.experiments), steps):
+        names = evidence.experiments[start : start + steps]
+        for low, high in pairwise(names):
+            shares = [
+                {seed: float((c >= HIGH).mean()) for seed, c in evidence.constraints(one).items()}
+                for one in (low, high)
+            ]
+            part = f"{evidence.title(low)}, against {evidence.title(high)}"
+            parts.append(paired_effect(part, unit, *shares))
+    return parts
 
 
-@reads("constraint")
-def forbids_moving_away(evidence: Evidence, method: str) -> list[Effect]:
-    """Values are higher where lateral velocity and distance have the same sign."""
-    (name,) = evidence.experiments
-    distance, velocity = (axis.physical for axis in evidence.world(name).grid.axes)
-    product = distance[:, None] * velocity[None, :]
-    values = evidence.constraints(name, method)
-    excess = values[:, product > 0].mean(axis=1) - values[:, product < 0].mean(axis=1)
-    unit = "mean c where d v > 0, less where d v < 0"
-    return [evidence.effect(evidence.method(method), unit, mean_of, [excess])]
+def ranking(values: np.ndarray, truth: np.ndarray) -> float:
+    """P(c at a constrained node > c at an unconstrained one), ties by half; nan where a value is.
+
+    Where nothing is higher than 0.1 there is no order, however small differences are ranked.
+    """
+    flat, truth = values.ravel(), truth.astype(bool)
+    if np.isnan(flat).any():
+        return float("nan")
+    if flat.max() < NOTHING:
+        return CHANCE
+    ones, zeros = flat[truth], np.sort(flat[~truth])
+    below, not_above = (np.searchsorted(zeros, ones, side).sum() for side in ("left", "right"))
+    return float((below + not_above) / 2 / (ones.size * zeros.size))
 
 
-@reads("constraint")
-def narrows_with_distance(
-    evidence: Evidence, method: str, far: float, near: float, towards: float
-) -> list[Effect]:
-    """Far from the target only velocities beyond `towards` are allowed, near to it all are."""
-    (name,) = evidence.experiments
-    distance, velocity = (axis.physical for axis in evidence.world(name).grid.axes)
-    values = evidence.constraints(name, method)
-    at_far = values[:, np.abs(distance - far).argmin()]
-    at_near = values[:, np.abs(distance - near).argmin()]
-    allowed = velocity <= towards + 1e-9
-    measures = {
-        f"d = {far:g} m, v <= {towards:g} m/s": HIGH - at_far[:, allowed].mean(axis=1),
-        f"d = {far:g} m, v > {towards:g} m/s": at_far[:, ~allowed].mean(axis=1) - HIGH,
-        f"d = {near:g} m, any v": HIGH - at_near.max(axis=1),
-    }
-    return [
-        evidence.effect(
-            f"{evidence.method(method)}, {part}", f"c, on its side of {HIGH:g}", mean_of, [runs]
-        )
-        for part, runs in measures.items()
-    ]
+def jaccard(values: np.ndarray, truth: np.ndarray) -> float:
+    """High nodes that are truly constrained, of all that are one or the other."""
+    high, true = values.ravel() >= HIGH, truth.astype(bool)
+    return float((high & true).sum() / (high | true).sum())
+
+
+def blur(values: np.ndarray) -> float:
+    """0 where all values are 0 or 1, 1 where all are one half."""
+    return float((4 * values * (1 - values)).mean())
+
+
+def edge_room(values: np.ndarray) -> float:
+    """By how much the smaller of the two sides, high and low, is larger than no side at all."""
+    share = float((values >= HIGH).mean())
+    return min(share, 1 - share) - LEAST
+
+
+def roughness(values: np.ndarray, world: World) -> float:
+    """Mean difference of neighbouring nodes that have the same true value."""
+    assert world.true_on_grid is not None
+    true, gaps = world.true_on_grid.reshape(world.grid.shape), []
+    for axis in range(true.ndim):
+        alike = np.diff(true, axis=axis) == 0
+        gaps.append(np.abs(np.diff(values.reshape(true.shape), axis=axis))[alike])
+    return float(np.concatenate(gaps).mean())
+
+
+def over_environments(found: list[dict[int, float]]) -> dict[int, float]:
+    """Each run's mean over environments, of the runs that all of them have."""
+    seeds = set.intersection(*(set(one) for one in found))
+    return {seed: float(np.mean([one[seed] for one in found])) for seed in sorted(seeds)}
 
 
 def _compared(
     evidence: Evidence,
     method: str,
     other: str,
-    measure: Callable[[np.ndarray, str], np.ndarray],
+    measure: Callable[[np.ndarray, str], float],
     unit: str,
 ) -> list[Effect]:
+    parts = []
+    for name in evidence.experiments:
+        found = [
+            {seed: measure(c, name) for seed, c in evidence.constraints(name, one).items()}
+            for one in (method, other)
+        ]
+        title = evidence.title(name)
+        part = f"{title}, {evidence.against(method, other)}"
+        parts.append(paired_effect(part, unit, *found))
+        part = f"{title}, {evidence.method(method)}, the best constant"
+        bound = evidence.best_constant(name)
+        parts.append(evidence.below(CMSE, (name, method), bound, part))
+    return parts
+
+
+def _sharp(evidence: Evidence, method: str, most: float) -> list[Effect]:
     return [
-        evidence.effect(
-            f"{evidence.title(name)}, {evidence.against(method, other)}",
-            unit,
-            difference_of_means,
-            [measure(_flat(evidence.constraints(name, one)), name) for one in (method, other)],
+        mean_effect(
+            f"{evidence.title(name)}, {evidence.method(method)}",
+            f"{most:g} less the mean of 4 c (1 - c)",
+            {seed: most - blur(c) for seed, c in evidence.constraints(name, method).items()},
         )
         for name in evidence.experiments
     ]
-
-
-def _share_above(ones: np.ndarray, zeros: np.ndarray) -> float:
-    """P(one > zero), ties by half; nan where any value is."""
-    if np.isnan(ones).any() or np.isnan(zeros).any():
-        return float("nan")
-    ordered = np.sort(zeros)
-    below, not_above = (np.searchsorted(ordered, ones, side).sum() for side in ("left", "right"))
-    return float((below + not_above) / 2 / (ones.size * zeros.size))
-
-
-def _flat(values: np.ndarray) -> np.ndarray:
-    return values.reshape(len(values), -1)
-
-
-def _gaps(evidence: Evidence, method: str, speed: float) -> np.ndarray:
-    """The gap at which each seed's constraint ends [m]; nan where it has no end."""
-    (name,) = evidence.experiments
-    world = evidence.world(name)
-    return np.array([boundary_gap(world, c, speed) for c in evidence.constraints(name, method)])
-
-
-def _inside(low: float, high: float) -> Statistic:
-    """How far a mean is from the nearer end of a range, positive inside."""
-
-    def room(groups: Sequence[np.ndarray]) -> np.ndarray:
-        mean = groups[0].mean(axis=-1)
-        return np.minimum(mean - low, high - mean)
-
-    return room

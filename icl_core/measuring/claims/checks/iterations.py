@@ -1,26 +1,45 @@
-"""Checks on iterations: CMSE (the ablations of Figure 5) and the adjustments (Figures 1 and 7)."""
+"""Checks on the iterations of ICL and its variants: CMSE and NAD by iteration (Figure 5).
+
+All variants share their experts, so they are compared in pairs.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
-import pyarrow as pa
 
+from icl_core.measuring.claims.checks.constraints import over_environments
 from icl_core.measuring.claims.claim import reads
+from icl_core.measuring.claims.effects import differences, mean_effect, paired_effect, ratio
 from icl_core.measuring.claims.evidence import Evidence
-from icl_core.measuring.claims.intervals import (
-    Statistic,
-    difference_of_means,
-    mean_below,
-    mean_of,
-)
 from icl_core.measuring.claims.verdicts import Effect
-from icl_core.measuring.metrics import CMSE
+from icl_core.measuring.metrics import CMSE, NAD
 
 LAST = 3  # iterations that count as the end
-SWING = 0.1  # of the multiplier's range: what is smaller is noise and no swing
-PART = 4  # the beginning and the end are a quarter of the steps each
+NEAR = 1.1  # times its own least: a curve has arrived
+
+Curve = np.ndarray  # CMSE begins with the initial constraint, NAD with the first policy
+
+
+@reads("metrics")
+def settles(evidence: Evidence, variant: str, margin: float, times: float) -> list[Effect]:
+    """In the last iterations CMSE hardly changes, and NAD stays near to its best.
+
+    Each run by itself: what goes up in one and down in another does not settle.
+    """
+    parts = []
+    for name in evidence.experiments:
+        title = evidence.world(name).title
+        moves = _each(evidence, CMSE, name, variant, lambda c: margin - _moves(c)[-LAST:].mean())
+        unit = f"{margin:g} less the mean change of CMSE in the last {LAST} iterations"
+        parts.append(mean_effect(title, unit, moves))
+        near = _each(
+            evidence, NAD, name, variant, lambda c: times - ratio(c[-LAST:].mean(), c.min())
+        )
+        unit = f"{times:g} less NAD of the last {LAST} iterations over the best"
+        parts.append(mean_effect(title, unit, near))
+    return parts
 
 
 @reads("metrics")
@@ -28,13 +47,34 @@ def ends_lower(
     evidence: Evidence, variant: str, others: Sequence[str], margin: float = 0.0
 ) -> list[Effect]:
     """CMSE at the end is lower than that of each other variant, or higher by at most `margin`."""
+    unit = f"CMSE of the last iteration{f', plus {margin:g}' if margin else ''}"
+    parts = []
+    for name in evidence.experiments:
+        mine = _each(evidence, CMSE, name, variant, _end)
+        for other in others:
+            gains = differences(mine, _each(evidence, CMSE, name, other, _end))
+            gains = {seed: gain + margin for seed, gain in gains.items()}
+            parts.append(
+                mean_effect(_pair(evidence, name, variant, other), unit, gains, paired=True)
+            )
+    return parts
+
+
+@reads("metrics")
+def worse_on_the_way(
+    evidence: Evidence, variant: str, others: Sequence[str], first: int
+) -> list[Effect]:
+    """CMSE is higher than that of each other variant, on average from iteration `first` on."""
+
+    def level(curve: Curve) -> float:
+        return curve[first:].mean()
+
+    unit = f"CMSE, mean of the iterations from {first} on"
     return [
-        evidence.effect(
-            f"{evidence.world(name).title}, {_written(variant)} against {_written(other)}",
-            f"CMSE of the last iteration{f', plus {margin:g}' if margin else ''}",
-            lambda groups: difference_of_means(groups) + margin,
-            [_curve(evidence, name, one)[:, -1] for one in (variant, other)],
-            paired=True,
+        paired_effect(
+            _pair(evidence, name, other, variant),
+            unit,
+            *(_each(evidence, CMSE, name, one, level) for one in (other, variant)),
         )
         for name in evidence.experiments
         for other in others
@@ -42,17 +82,56 @@ def ends_lower(
 
 
 @reads("metrics")
-def learns_faster(evidence: Evidence, variant: str, other: str) -> list[Effect]:
-    """CMSE is lower on average over all iterations, the start left out."""
+def moves_more(evidence: Evidence, variant: str, other: str) -> list[Effect]:
+    """NAD changes more from iteration to iteration than with another variant."""
     return [
-        evidence.effect(
-            f"{evidence.world(name).title}, {_written(variant)} against {_written(other)}",
-            "CMSE, mean over iterations",
-            difference_of_means,
-            [_curve(evidence, name, one)[:, 1:].mean(axis=1) for one in (variant, other)],
-            paired=True,
+        paired_effect(
+            _pair(evidence, name, other, variant),
+            "mean change of NAD between iterations",
+            *(
+                _each(evidence, NAD, name, one, lambda c: _moves(c).mean())
+                for one in (other, variant)
+            ),
         )
         for name in evidence.experiments
+    ]
+
+
+@reads("metrics")
+def cycles(evidence: Evidence, variant: str) -> list[Effect]:
+    """NAD is nearer to that of two iterations before than to that of the one before."""
+
+    def returns(curve: Curve) -> float:
+        if len(curve) <= 2:
+            return float("nan")
+        return _moves(curve).mean() - np.abs(curve[2:] - curve[:-2]).mean()
+
+    unit = "mean change of NAD over one iteration, less that over two"
+    return [
+        mean_effect(
+            f"{evidence.world(name).title}, {_written(variant)}",
+            unit,
+            _each(evidence, NAD, name, variant, returns),
+        )
+        for name in evidence.experiments
+    ]
+
+
+@reads("metrics")
+def learns_slower(evidence: Evidence, variant: str, other: str) -> list[Effect]:
+    """A variant has a higher CMSE after one iteration, and needs more of them for its own least."""
+    measures: dict[str, Callable[[Curve], float]] = {
+        "CMSE after iteration 1": lambda curve: curve[1],
+        f"iterations until CMSE is {NEAR:g} times its least": _arrives,
+    }
+    return [
+        paired_effect(
+            _pair(evidence, name, other, variant),
+            unit,
+            *(_each(evidence, CMSE, name, one, measure) for one in (other, variant)),
+        )
+        for name in evidence.experiments
+        for unit, measure in measures.items()
     ]
 
 
@@ -62,173 +141,75 @@ def ends_alike(
 ) -> list[Effect]:
     """CMSE at the end differs by less than `margin`, in either direction."""
     parts = []
+    unit = f"{margin:g} less the difference of CMSE"
     for name in evidence.experiments:
-        mine = _curve(evidence, name, variant)[:, -1]
+        mine = _each(evidence, CMSE, name, variant, _end)
         for other in others:
-            gap = _curve(evidence, name, other)[:, -1] - mine
-            part = f"{evidence.world(name).title}, {_written(variant)} and {_written(other)}"
-            unit = f"{margin:g} less the difference of CMSE"
-            parts.append(evidence.effect(part, unit, _within(margin), [gap]))
+            gaps = differences(mine, _each(evidence, CMSE, name, other, _end))
+            part = _pair(evidence, name, variant, other)
+            parts.append(mean_effect(part, unit, gaps, (-margin, margin), paired=True))
     return parts
+
+
+@reads("metrics")
+def converges_by(
+    evidence: Evidence, variants: Sequence[str], iteration: int, margin: float
+) -> list[Effect]:
+    """From an early iteration on, CMSE is within `margin` of where it ends."""
+
+    def room(curve: Curve) -> float:
+        later = curve[iteration:]  # none where fewer iterations were run: then nothing is known
+        return margin - np.abs(later - curve[-1]).max() if len(later) else float("nan")
+
+    unit = f"{margin:g} less the largest distance to the last CMSE from iteration {iteration} on"
+    return [
+        mean_effect(
+            f"{evidence.world(name).title}, {_written(variant)}",
+            unit,
+            _each(evidence, CMSE, name, variant, room),
+        )
+        for name in evidence.experiments
+        for variant in variants
+    ]
 
 
 @reads("metrics")
 def mean_gain_is_small(
     evidence: Evidence, variant: str, other: str, at_most: float
 ) -> list[Effect]:
-    """Over all environments together, CMSE at the end is lower, by `at_most` at most."""
+    """Over all environments together, CMSE at the end is lower, but by `at_most` at most."""
     gains = [
-        _curve(evidence, name, other)[:, -1] - _curve(evidence, name, variant)[:, -1]
+        differences(*(_each(evidence, CMSE, name, one, _end) for one in (variant, other)))
         for name in evidence.experiments
     ]
-    gain = np.mean(gains, axis=0)
     part = f"{_written(variant)} against {_written(other)}, mean of {len(gains)} environments"
-    return [
-        evidence.effect(part, "CMSE, gain", mean_of, [gain]),
-        evidence.effect(part, f"{at_most:g} less the gain in CMSE", mean_below(at_most), [gain]),
-    ]
+    unit = f"gain in CMSE, distance inside [0, {at_most:g}]"
+    return [mean_effect(part, unit, over_environments(gains), (0.0, at_most), paired=True)]
 
 
-@reads("metrics")
-def rises(evidence: Evidence, variant: str) -> list[Effect]:
-    """CMSE at the end, over the last iterations, is higher than after the first adjustment."""
-    parts = []
-    for name in evidence.experiments:
-        curve = _curve(evidence, name, variant)
-        rise = curve[:, -LAST:].mean(axis=1) - curve[:, 1]
-        part = f"{evidence.world(name).title}, {_written(variant)}"
-        parts.append(evidence.effect(part, "CMSE, rise", mean_of, [rise]))
-    return parts
+def _each(
+    evidence: Evidence, metric: str, name: str, variant: str, measure: Callable[[Curve], float]
+) -> dict[int, float]:
+    """A number of each run's curve."""
+    curves = evidence.by_iteration(metric, f"{name}-{variant}")
+    return {seed: float(measure(curve)) for seed, curve in curves.items()}
 
 
-@reads("metrics")
-def settles(evidence: Evidence, variant: str, margin: float) -> list[Effect]:
-    """Over the last iterations CMSE changes by less than `margin`."""
-    parts = []
-    for name in evidence.experiments:
-        curve = _curve(evidence, name, variant)
-        change = curve[:, -1] - curve[:, -min(LAST + 1, curve.shape[1])]
-        part = evidence.world(name).title
-        unit = f"{margin:g} less the change in CMSE over the last {LAST} iterations"
-        parts.append(evidence.effect(part, unit, _within(margin), [change]))
-    return parts
+def _end(curve: Curve) -> float:
+    return float(curve[-1])
 
 
-@reads("metrics")
-def does_not_rise(evidence: Evidence, variant: str, margin: float) -> list[Effect]:
-    """CMSE at the end is above its least value on the way by less than `margin`."""
-    parts = []
-    for name in evidence.experiments:
-        curve = _curve(evidence, name, variant)
-        rise = curve[:, -1] - curve.min(axis=1)
-        unit = f"{margin:g} less the rise in CMSE from its least value"
-        part = evidence.world(name).title
-        parts.append(evidence.effect(part, unit, mean_below(margin), [rise]))
-    return parts
+def _moves(curve: Curve) -> np.ndarray:
+    return np.abs(np.diff(curve))
 
 
-@reads("adjustment:method=icl")
-def multiplier_oscillates(evidence: Evidence, swings: float) -> list[Effect]:
-    """The multiplier goes up and down more often than `swings` times in an iteration.
-
-    One rise and one fall an iteration is what new data alone would ask for: a swing is a
-    rise or fall of at least a tenth of the multiplier's range.
-    """
-    (name,) = evidence.experiments
-    logs = evidence.adjustments(name)
-    found = [count_swings(_joined(log, "multiplier")) / len(log) - swings for log in logs.values()]
-    unit = f"swings an iteration, less {swings:g}"
-    return [evidence.effect(evidence.title(name), unit, mean_of, [found])]
+def _arrives(curve: Curve) -> float:
+    return float(np.argmax(curve[1:] <= NEAR * curve[1:].min())) + 1
 
 
-@reads("adjustment:method=icl")
-def satisfaction_falls(evidence: Evidence) -> list[Effect]:
-    """Fewer demonstrations keep the constraint in the last quarter of the steps than before."""
-    (name,) = evidence.experiments
-    unit = "share of demonstrations, first quarter less last"
-    return [evidence.effect(evidence.title(name), unit, mean_of, [_falls(evidence, name)])]
-
-
-@reads("adjustment:method=icl")
-def satisfaction_holds(evidence: Evidence, margin: float) -> list[Effect]:
-    """The same share falls by less than `margin`, or rises."""
-    (name,) = evidence.experiments
-    unit = f"{margin:g} less the fall in the share of demonstrations"
-    falls = _falls(evidence, name)
-    return [evidence.effect(evidence.title(name), unit, mean_below(margin), [falls])]
-
-
-@reads("adjustment:method=icl")
-def satisfaction_is_higher(evidence: Evidence) -> list[Effect]:
-    """In the last quarter more demonstrations keep the constraint in the first experiment.
-
-    Both learn from the same demonstrations, so the same seeds are compared.
-    """
-    first, second = evidence.experiments
-    ends = [_quarters(evidence, name) for name in (second, first)]
-    seeds = sorted(ends[0].keys() & ends[1].keys())
-    groups = [[end[seed][1] for seed in seeds] for end in ends]
-    part = f"{evidence.title(first)}, against {evidence.title(second)}"
-    unit = "share of demonstrations, difference of means"
-    return [evidence.effect(part, unit, difference_of_means, groups, paired=True)]
-
-
-@reads("adjustment:method=icl")
-def parts_agents_from_experts(evidence: Evidence) -> list[Effect]:
-    """In the first adjustment J_mix less J_E grows: it separates agents from the expert."""
-    (name,) = evidence.experiments
-    gains = []
-    for log in evidence.adjustments(name).values():
-        gap = log[0]["agent_value"].to_numpy() - log[0]["expert_value"].to_numpy()
-        gains.append(gap[-1] - gap[0])
-    unit = "J_mix(c) - J_E(c), gain in the first adjustment"
-    return [evidence.effect(evidence.title(name), unit, mean_of, [gains])]
-
-
-def count_swings(values: np.ndarray, share: float = SWING) -> int:
-    """Rises and falls of at least `share` of the range of the values, one after the other."""
-    enough = share * np.ptp(values)
-    if enough == 0:
-        return 0
-    count, low, high, direction = 0, values[0], values[0], 0
-    for value in values:
-        low, high = min(low, value), max(high, value)
-        if direction <= 0 and value - low >= enough:
-            count, direction, high = count + 1, 1, value
-        elif direction >= 0 and high - value >= enough:
-            count, direction, low = count + 1, -1, value
-    return count
-
-
-def _curve(evidence: Evidence, experiment: str, variant: str) -> np.ndarray:
-    """(seeds, iterations + 1), from the initial constraint on."""
-    return evidence.by_iteration(CMSE, f"{experiment}-{variant}")
-
-
-def _within(margin: float) -> Statistic:
-    def room(groups: Sequence[np.ndarray]) -> np.ndarray:
-        return margin - np.abs(groups[0].mean(axis=-1))
-
-    return room
+def _pair(evidence: Evidence, name: str, one: str, other: str) -> str:
+    return f"{evidence.world(name).title}, {_written(one)} against {_written(other)}"
 
 
 def _written(variant: str) -> str:
     return {"all-iterations": "ICL"}.get(variant, variant.replace("-", " "))
-
-
-def _falls(evidence: Evidence, name: str) -> list[float]:
-    return [first - last for first, last in _quarters(evidence, name).values()]
-
-
-def _quarters(evidence: Evidence, name: str) -> dict[int, tuple[float, float]]:
-    """Share of demonstrations that keep the constraint in the first and last quarter, by seed."""
-    found = {}
-    for seed, log in evidence.adjustments(name).items():
-        values = _joined(log, "expert_satisfaction")
-        part = max(1, len(values) // PART)
-        found[seed] = values[:part].mean(), values[-part:].mean()
-    return found
-
-
-def _joined(log: list[pa.Table], column: str) -> np.ndarray:
-    return np.concatenate([table[column].to_numpy() for table in log])

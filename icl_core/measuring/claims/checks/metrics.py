@@ -1,38 +1,44 @@
-"""Checks on the reported values: what Tables 1 to 6 print, and what final policies earn.
-
-Returns are those of the reported rollouts, not of training: a run of ICL that has stopped early
-trains no last policy, and where episodes are long a rollout may see none of them end.
-"""
+"""Checks on the reported values: what Tables 1 to 6 print."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from itertools import pairwise
+
+import numpy as np
 
 from icl_core.measuring.claims.claim import reads
-from icl_core.measuring.claims.evidence import ICL, Evidence
-from icl_core.measuring.claims.intervals import (
-    Estimate,
-    difference_of_means,
-    mean_above,
-    ratio_of_deviations,
-    relative_deviation,
-    slope_over,
+from icl_core.measuring.claims.effects import (
+    deviation_effect,
+    mean_effect,
+    ratio,
+    separate_effect,
 )
+from icl_core.measuring.claims.evidence import BEST, ICL, Evidence
+from icl_core.measuring.claims.evidence.experts import own
 from icl_core.measuring.claims.verdicts import Effect
-from icl_core.measuring.metrics import CMSE
+from icl_core.measuring.metrics import CMSE, NAD
+
+QUARTER = 0.25  # of the paper's value: as near is alike
+ROUNDING = 0.01  # of what the paper prints
 
 
 @reads("metrics")
 def lowest_of_methods(
-    evidence: Evidence, metric: str, method: str, others: Sequence[str]
+    evidence: Evidence, metric: str, method: str, others: Sequence[str], selection: str = BEST
 ) -> list[Effect]:
-    """A method's mean is lower than that of each other one, in every experiment."""
+    """A method's mean is lower than that of each other one, in every experiment.
+
+    All methods select alike, among equally many candidates: the best of them, or the last.
+    """
     return [
-        evidence.effect(
+        evidence.lower(
+            metric,
+            (name, method),
+            (name, other),
             f"{evidence.title(name)}, {evidence.against(method, other)}",
-            f"{metric.upper()}, difference of means",
-            difference_of_means,
-            [evidence.values(metric, name, m) for m in (method, other)],
+            selection=selection,
         )
         for name in evidence.experiments
         for other in others
@@ -40,71 +46,21 @@ def lowest_of_methods(
 
 
 @reads("metrics")
-def lower_than_experiment(evidence: Evidence, metric: str) -> list[Effect]:
-    """ICL's mean in the first experiment is lower than in the second."""
-    first, second = evidence.experiments
-    groups = [evidence.values(metric, name) for name in (first, second)]
-    part = f"{evidence.title(first)}, against {evidence.title(second)}"
-    unit = f"{metric.upper()}, difference of means"
-    return [evidence.effect(part, unit, difference_of_means, groups)]
-
-
-@reads("metrics")
-def highest_experiment(
-    evidence: Evidence, metric: str, method: str, experiment: str
+def as_in_the_paper(
+    evidence: Evidence, metric: str, method: str, or_better: bool = False
 ) -> list[Effect]:
-    """A method's mean is higher in one experiment than in each of the others."""
-    highest = evidence.values(metric, experiment, method)
-    part = f"{evidence.method(method)}, {evidence.title(experiment)} against"
-    return [
-        evidence.effect(
-            f"{part} {evidence.title(name)}",
-            f"{metric.upper()}, difference of means",
-            difference_of_means,
-            [evidence.values(metric, name, method), highest],
-        )
-        for name in evidence.experiments
-        if name != experiment
-    ]
+    """A row of a table: our mean is within a quarter of the paper's, or two of its deviations.
 
-
-@reads("metrics")
-def grows_with(
-    evidence: Evidence, metric: str, of: str, values: Sequence[float], paired: bool = False
-) -> list[Effect]:
-    """ICL's values grow along a sweep: the slope of a straight line through them is positive.
-
-    Experiments come in as many runs of `values` as there are environments.
-    """
-    parts = []
-    for start in range(0, len(evidence.experiments), len(values)):
-        names = evidence.experiments[start : start + len(values)]
-        groups = [evidence.values(metric, name) for name in names]
-        part = evidence.world(names[0]).title
-        unit = f"{metric.upper()} per unit of {of}"
-        parts.append(evidence.effect(part, unit, slope_over(values), groups, paired))
-    return parts
-
-
-@reads("metrics")
-def share_of_first_iteration(evidence: Evidence, metric: str, at_most: float) -> list[Effect]:
-    """What is reported is at most this share of what the first policy had.
-
-    ICL's first policy is trained without a constraint.
+    Its own mean is known to 1.4 deviations: nearer nothing can be shown to be. `or_better`: a lower
+    mean is as good.
     """
     parts = []
     for name in evidence.experiments:
-        first = evidence.by_iteration(metric, name)[:, 0]
-        values = evidence.values(metric, name)
-        parts.append(
-            evidence.effect(
-                evidence.title(name),
-                f"{at_most:g} less the ratio of {metric.upper()} to the first policy's",
-                lambda groups: at_most - groups[0].mean(axis=-1) / groups[1].mean(axis=-1),
-                [values, first],
-                paired=True,
-            )
-        )
+        mean, deviation = evidence.printed(metric, (name, method))
+        margin = max(QUARTER * mean, 2 * deviation, ROUNDING)
+        within = (-math.inf if or_better else -margin, margin)
+        part = f"{evidence.title(name)}, {evidence.method(method)}"
+        parts.append(evidence.beside_the_paper(metric, (name, method), part, within))
     return parts
 
 
@@ -115,71 +71,112 @@ def worse_than_constant(evidence: Evidence, method: str) -> list[Effect]:
     On a line the order of the nodes says little: whatever falls along it has them in order,
     wherever it falls and however little.
     """
-    parts = []
-    for name in evidence.experiments:
-        bound = float(evidence.truth(name).var())
-        unit = f"CMSE less {bound:.3f}, that of the best constant"
-        values = evidence.values(CMSE, name, method)
-        parts.append(
-            evidence.effect(
-                f"{evidence.title(name)}, {evidence.method(method)}",
-                unit,
-                mean_above(bound),
-                [values],
-            )
-        )
-    return parts
-
-
-@reads("metrics")
-def varies(evidence: Evidence, metric: str, at_least: float) -> list[Effect]:
-    """ICL's values differ between seeds by at least this share of their mean."""
-    unit = f"deviation of {metric.upper()} over its mean, less {at_least:g}"
-    parts = []
-    for name in evidence.experiments:
-        values = evidence.values(metric, name)
-        found = relative_deviation(values, at_least)
-        parts.append(_taken_as_normal(evidence.title(name), found, unit, len(values)))
-    return parts
-
-
-@reads("metrics")
-def most_variable(evidence: Evidence, metric: str, experiment: str) -> list[Effect]:
-    """ICL's values differ more between seeds in one experiment than in the others."""
-    unit = f"{metric.upper()}, ratio of deviations, in powers of 2"
-    parts = []
-    for name in evidence.experiments:
-        if name != experiment:
-            first, second = (evidence.values(metric, one) for one in (experiment, name))
-            part = f"{evidence.title(experiment)} against {evidence.title(name)}"
-            seeds = min(len(first), len(second))
-            parts.append(_taken_as_normal(part, ratio_of_deviations(first, second), unit, seeds))
-    return parts
-
-
-@reads("rollouts")
-def return_falls_with(evidence: Evidence, of: str, values: Sequence[float]) -> list[Effect]:
-    """Along a sweep the final policies of ICL earn ever less."""
-    groups = [evidence.returns(name, ICL) for name in evidence.experiments]
-    unit = f"fall of the return per unit of {of}"
-    slope = slope_over(values)
-    part = evidence.world(evidence.experiments[0]).title
-    return [evidence.effect(part, unit, lambda groups: -slope(groups), groups)]
-
-
-@reads("rollouts")
-def earns_more(evidence: Evidence, method: str, other: str) -> list[Effect]:
-    """The final policies of a method earn more than those of another one."""
     return [
-        evidence.effect(
-            f"{evidence.title(name)}, {evidence.against(method, other)}",
-            "return of the final policy",
-            difference_of_means,
-            [evidence.returns(name, one) for one in (other, method)],
+        evidence.above(
+            CMSE,
+            (name, method),
+            evidence.best_constant(name),
+            f"{evidence.title(name)}, {evidence.method(method)}, the best constant",
         )
         for name in evidence.experiments
     ]
 
 
-def _taken_as_normal(part: str, found: Estimate, unit: str, seeds: int) -> Effect:
-    return Effect(part, *found, unit, f"{seeds} seeds, taken as normal", seeds)
+@reads("metrics")
+def between_methods(evidence: Evidence, method: str, better: str, worse: str) -> list[Effect]:
+    """A method's CMSE lies above a better method's, and below a worse one's and any constant's."""
+    parts = []
+    for name in evidence.experiments:
+        title, constant = evidence.title(name), evidence.best_constant(name)
+        for low, high in ((better, method), (method, worse)):
+            part = f"{title}, {evidence.against(low, high)}"
+            parts.append(evidence.lower(CMSE, (name, low), (name, high), part))
+        part = f"{title}, {evidence.method(method)}, the best constant"
+        parts.append(evidence.below(CMSE, (name, method), constant, part))
+    return parts
+
+
+@reads("metrics", "demonstrations")
+def near_the_expert(evidence: Evidence, at_most: float) -> list[Effect]:
+    """Of the first policy's distance to the expert, ICL's has at most this share left.
+
+    Both NADs are taken less what two samples of the expert itself would have. ICL's first policy
+    is trained under its first constraint.
+    """
+    parts = []
+    for name in evidence.experiments:
+        first, floor = evidence.by_iteration(NAD, name), evidence.noise_floor(name)
+        left = {
+            seed: ratio(nad - own(floor, seed), first[seed][0] - own(floor, seed))
+            for seed, nad in evidence.reported(NAD, name).items()
+            if seed in first
+        }
+        unit = f"{at_most:g} less the share of the first policy's NAD that is left"
+        room = {seed: at_most - share for seed, share in left.items()}
+        parts.append(mean_effect(evidence.title(name), unit, room))
+    return parts
+
+
+@reads("metrics")
+def furthest_on(evidence: Evidence, method: str, experiment: str) -> list[Effect]:
+    """A method's NAD, as a share of the first policy's of ICL, is higher there than elsewhere.
+
+    Environments have bins of their own: only shares compare.
+    """
+    shares = {}
+    for name in evidence.experiments:
+        first = evidence.by_iteration(NAD, name)
+        found = evidence.reported(NAD, name, method)
+        shares[name] = {s: ratio(nad, first[s][0]) for s, nad in found.items() if s in first}
+    part = f"{evidence.method(method)}, {evidence.title(experiment)} against"
+    unit = "share of the first policy's NAD, difference of means"
+    return [
+        separate_effect(f"{part} {evidence.title(name)}", unit, shares[name], shares[experiment])
+        for name in evidence.experiments
+        if name != experiment
+    ]
+
+
+@reads("metrics")
+def steps_up(evidence: Evidence, metric: str, steps: int = 2, paired: bool = False) -> list[Effect]:
+    """ICL's mean grows from each experiment to the next, in rows of so many.
+
+    `paired`: they share their experts.
+    """
+    parts = []
+    for start in range(0, len(evidence.experiments), steps):
+        names = evidence.experiments[start : start + steps]
+        for low, high in pairwise(names):
+            part = f"{evidence.title(low)}, against {evidence.title(high)}"
+            parts.append(evidence.lower(metric, (low, ICL), (high, ICL), part, paired))
+    return parts
+
+
+@reads("rollouts", "demonstrations", "metrics")
+def varies_between_runs(evidence: Evidence, share: float) -> list[Effect]:
+    """NAD of ICL deviates between runs at least as much as so large a share of the paper's.
+
+    What a policy's own NAD varies from one set of episodes to the next is taken off.
+    """
+    parts = []
+    for name in evidence.experiments:
+        sets = evidence.nad_of_sets(name)
+        means = {seed: float(values.mean()) for seed, values in sets.items()}
+        noise = float(np.mean([v.var(ddof=1) / len(v) for v in sets.values()]))
+        bound = share * evidence.printed(NAD, (name, ICL))[1]
+        unit = f"deviation of NAD less {bound:.2g}"
+        parts.append(deviation_effect(evidence.title(name), unit, means, bound, noise))
+    return parts
+
+
+@reads("metrics")
+def ends_varied(evidence: Evidence, variant: str, share: float) -> list[Effect]:
+    """CMSE at the end of all iterations deviates by at least such a share of the paper's."""
+    parts = []
+    for name in evidence.experiments:
+        curves = evidence.by_iteration(CMSE, f"{name}-{variant}")
+        ends = {seed: float(curve[-1]) for seed, curve in curves.items()}
+        bound = share * evidence.printed(CMSE, (name, ICL))[1]
+        unit = f"deviation of CMSE less {bound:.2g}"
+        parts.append(deviation_effect(evidence.title(name), unit, ends, bound))
+    return parts

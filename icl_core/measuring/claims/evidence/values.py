@@ -1,0 +1,121 @@
+"""The values that tables print, and those of iterations; and how means are compared."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from icl_core.measuring.claims.effects import (
+    Range,
+    mean_effect,
+    paired_effect,
+    sample_effect,
+    separate_effect,
+)
+from icl_core.measuring.claims.evidence.base import ICL, Base, MissingError
+from icl_core.measuring.claims.intervals import printed, sample_of
+from icl_core.measuring.claims.verdicts import Effect
+from icl_core.measuring.metrics import METRICS_SCHEMA
+from icl_core.measuring.paper import PAPER, SEEDS
+
+Key = tuple[str, str]  # experiment and method
+
+BEST, LAST = "best", "last"  # of equally many candidates, the nearest to the expert; or the last
+CLOSEST = "closest"  # the same, as the setting `keep` of a loop has it
+SELECTION, EPISODES = "selection", "episodes"  # columns of the metrics that say so, once there
+UNEQUAL = (
+    "Selection is not equal: ICL reports the best of its iterations, the others their last policy."
+)
+
+
+class OfMetrics(Base):
+    """The table of metrics."""
+
+    def reported(
+        self, metric: str, experiment: str, method: str = ICL, selection: str = BEST
+    ) -> dict[int, float]:
+        """The values that tables print, by seed, of the policies that were selected in this way.
+
+        Of policies that were measured with different numbers of episodes, those with the most.
+        """
+        rows = [row for row in self._rows(metric, experiment, method) if row["reported"]]
+        if rows and SELECTION in rows[0]:
+            rows = [row for row in rows if row[SELECTION] == selection]
+        elif selection == LAST != self.selected(experiment, method):
+            raise MissingError("metrics.parquet does not say which policies were selected, and how")
+        rows.sort(key=lambda row: (row["iteration"], row.get(EPISODES, 0)))
+        found = {row["seed"]: row["value"] for row in rows}
+        return self._run(dict(sorted(found.items())), method, experiment)
+
+    def selected(self, experiment: str, method: str) -> str:
+        """Which of its policies a method reports, as its settings say it."""
+        learning = self.results.settings.get(experiment, {}).get("learning", {})
+        return BEST if learning.get(method, {}).get("loop", {}).get("keep") == CLOSEST else LAST
+
+    def by_iteration(self, metric: str, experiment: str) -> dict[int, np.ndarray]:
+        """A metric after each iteration of ICL from the first that has it on, by seed."""
+        rows = [row for row in self._rows(metric, experiment, ICL) if not row["reported"]]
+        rows.sort(key=lambda row: row.get(EPISODES, 0))
+        curves: dict[int, dict[int, float]] = {}
+        for row in rows:
+            curves.setdefault(row["seed"], {})[row["iteration"]] = row["value"]
+        found = {
+            seed: np.array([curve[i] for i in sorted(curve)])
+            for seed, curve in sorted(curves.items())
+        }
+        return self._run(found, ICL, experiment)
+
+    def lower(
+        self,
+        metric: str,
+        first: Key,
+        second: Key,
+        part: str,
+        paired: bool | None = None,
+        selection: str = BEST,
+    ) -> Effect:
+        """How far the mean of the first lies below that of the second.
+
+        In pairs where the experts are the same: within one experiment, or where it is said.
+        """
+        unit = f"{metric.upper()}, difference of means"
+        values = [self.reported(metric, *key, selection) for key in (first, second)]
+        if SELECTION not in METRICS_SCHEMA.names and self.selected(*first) != self.selected(
+            *second
+        ):
+            self.note(UNEQUAL)
+        same = first[0] == second[0] if paired is None else paired
+        return (paired_effect if same else separate_effect)(part, unit, *values)
+
+    def below(self, metric: str, key: Key, bound: float, part: str, unit: str = "") -> Effect:
+        """How far the mean lies below a bound."""
+        values = self.reported(metric, *key)
+        unit = unit or f"{bound:.3g} less {metric.upper()}"
+        return mean_effect(part, unit, {seed: bound - value for seed, value in values.items()})
+
+    def above(self, metric: str, key: Key, bound: float, part: str) -> Effect:
+        """How far the mean lies above a bound."""
+        values = self.reported(metric, *key)
+        unit = f"{metric.upper()} less {bound:.3g}"
+        return mean_effect(part, unit, {seed: value - bound for seed, value in values.items()})
+
+    def beside_the_paper(self, metric: str, key: Key, part: str, within: Range) -> Effect:
+        """Our mean less the paper's, and how far that is inside a range."""
+        theirs = printed(*self.printed(metric, key), SEEDS)
+        ours = sample_of([*self.reported(metric, *key).values()])
+        over = f"{ours.number} of our runs and the paper's {theirs.number}, Welch"
+        low, high = within
+        ends = f"at most {high:.2g}" if np.isinf(low) else f"inside [{low:.2g}, {high:.2g}]"
+        unit = f"{metric.upper()} less the paper's, {ends}"
+        return sample_effect(
+            part, unit, ours.less(theirs)._replace(number=ours.number), over, within
+        )
+
+    def printed(self, metric: str, key: Key) -> tuple[float, float]:
+        """The mean and deviation that the paper prints."""
+        return PAPER[metric][key]
+
+    def _rows(self, metric: str, experiment: str, method: str) -> list[dict]:
+        """Of a metric, without the seeds that are left out."""
+        self._look_for_failed(experiment, method)
+        found = self._metrics.get((experiment, method, metric), [])
+        return [row for row in found if row["seed"] not in self.without]
