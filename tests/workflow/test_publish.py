@@ -282,7 +282,7 @@ def test_only_what_is_finished_is_planned(checkout):
     files += [path(kind, **run, iteration=f"{i:02d}") for i in range(3) for kind in each]
     files += [
         path(kind, experiment="gridworld-a", group="1-2")
-        for kind in ("expert_training", "demonstrations")
+        for kind in ("expert_training", "expert_policy", "demonstrations")
     ]
     rules = ("icl_density", "icl_initial_constraint", "icl_select")
     files += [path("job_time", rule=rule, **run) for rule in rules]

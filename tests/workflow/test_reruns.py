@@ -14,9 +14,9 @@ CLAIM = """
 - id: another
   statement: Something else is so.
   source: [Table 1]
-  check: varies
+  check: worse_than_constant
   experiments: [gridworld-a]
-  arguments: {metric: cmse, at_least: 0.1}
+  arguments: {method: icl}
 """
 
 

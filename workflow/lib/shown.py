@@ -253,7 +253,9 @@ class Shown:
         checks = find_checks()
         used = sorted({checks[claim.check].module for claim in self.claims})
         worlds = self.plan.worlds_code(self.checked)
-        return self.plan.code_of("claims.py", *used, *worlds)
+        # A check counts the settings of the paper's methods, and so loads them by their names.
+        methods = [discovery.module_name(discovery.METHODS, name) for name in paper.METHODS]
+        return self.plan.code_of("claims.py", *used, *methods, *worlds)
 
     # The page
 
