@@ -81,6 +81,8 @@ class OursSettings(_Limits):
     """
 
     objective = "ours"
+    # It draws agents anew, so no policy comes again but by chance: a round number is its end.
+    iterations: int = setting(100, "policies at most", **COUNT)
     episodes: int = setting(50, "trajectories of the mixture (|D_A|)", **COUNT)
     penalty: float = setting(15.0, "lambda", **WEIGHT)
     hinge: str = setting(
@@ -91,7 +93,7 @@ class OursSettings(_Limits):
     mixture: bool = setting(True, "all policies so far; false: the newest one")
     reweight: bool = setting(True, "weigh trajectories by their dissimilarity w")
     max_agent_cost: float = setting(
-        3.0, "agents that cost more than this many betas push no further; 0: no limit", **WEIGHT
+        0.0, "agents that cost more than this many betas push no further; 0: no limit", **WEIGHT
     )
 
 
