@@ -180,8 +180,8 @@ def write_training(root, run, world, epochs=20):
         name: np.stack([curve[name].to_numpy() for curve in curves], axis=1)
         for name in TRAINING_SCHEMA.names[2:]
     }
-    for values in columns.values():
-        values[::2] = np.nan
+    for name, values in columns.items():
+        values[::2] = values[::2] if name == "steps" else np.nan
     log = log_table(TRAINING_SCHEMA, columns, seeds)
     write_table(root / path("training", **run), log, {})
     for iteration in iterations() if run["method"] == "icl" else ():
@@ -248,6 +248,7 @@ def training(world, epochs, seed=1):
         "violations": np.clip(1.05 - rise + 0.05 * noise[2], 0, 1),
         "length": np.full(epochs, 20.0),
         "entropy": 1.9 - rise,
+        "steps": np.full(epochs, 400),
     }
     table = pa.table({name: np.asarray(column) for name, column in columns.items()})
     return table.cast(TRAINING_SCHEMA)

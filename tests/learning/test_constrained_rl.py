@@ -259,6 +259,15 @@ def test_the_log_is_of_whole_episodes_not_of_truncated_ones():
     assert (log["entropy"] <= np.log(8) + 1e-6).all()
 
 
+@pytest.mark.parametrize(("procedure", "steps"), [("penalty", None), ("lagrangian", 200)])
+def test_the_log_counts_the_steps_that_were_made(procedure, steps):
+    log = train(
+        short_world("cartpole-mr", 50), always, [1, 2], replace(SMALL, procedure=procedure)
+    ).log
+    expected = PENALTY.episodes * log["length"] if steps is None else np.full((4, 2), steps)
+    np.testing.assert_allclose(log["steps"], expected)
+
+
 @pytest.mark.parametrize("fault", [False, True])
 def test_the_multiplier_waits_for_the_warm_up_then_follows_the_excess(fault):
     """In CartPole, 50 steps each: the multiplier's sign is that of what it should follow."""

@@ -54,6 +54,13 @@ def test_a_forward_phase_makes_whole_rollouts_and_progress_hears_of_both_phases(
     assert {"forward reward", "J", "nu", "passes", "backward passes"} <= set(heard.lines[0][1])
 
 
+def test_steps_are_those_of_rollouts_and_of_the_backward_phases_episodes():
+    end = train("cartpole-mr", [1], episodes=6)
+    steps = end.log["steps"].to_numpy()
+    assert (steps[::2] == 120).all()  # the first of two rollouts
+    assert (steps[1::2] >= 120 + 6).all() and (steps[1::2] <= 120 + 6 * 50).all()
+
+
 def test_the_networks_are_those_of_the_settings():
     end = train("cartpole-mr", [1])
     assert (end.constraint.activation, end.policy.activation) == ("relu", "tanh")

@@ -89,6 +89,7 @@ class PenaltyLearner:
             "violations": (totals >= self.beta).mean(axis=1),
             "length": episodes.lengths.mean(axis=1),
             "entropy": entropy,
+            "steps": episodes.lengths.sum(axis=1),
         }
 
     def _steps(self, episodes: Trajectories) -> tuple[Batch, np.ndarray, np.ndarray]:

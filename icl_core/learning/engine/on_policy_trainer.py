@@ -67,8 +67,13 @@ class OnPolicyTrainer:
         states = segment.states.reshape(len(costs), -1, segment.states.shape[-1])
         policy = self.agents.actions.distribution(self.agents.policy(states))
         row["entropy"] = policy.entropies().mean(axis=1)
+        row["steps"] = np.full(len(costs), costs[0].size)
         self.rows.append(np.stack([row[name] for name in TRAINING_COLUMNS]))
         return row
+
+    def made(self, steps: np.ndarray) -> None:
+        """Count steps (runs,) beside the last rollout's, of episodes that were played besides."""
+        self.rows[-1][TRAINING_COLUMNS.index("steps")] += steps
 
     def outcome(self, constraint: Networks, failed: np.ndarray) -> Outcome:
         """The end of training; `failed` (runs,) as the job has found it."""

@@ -40,6 +40,7 @@ TRAINING_SCHEMA = pa.schema(
         ("violations", pa.float64()),  # share of episodes with a cost of at least beta
         ("length", pa.float64()),
         ("entropy", pa.float64()),
+        ("steps", pa.int64()),  # made in the environment in this epoch
     ]
 )
 

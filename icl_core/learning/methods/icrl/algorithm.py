@@ -144,6 +144,7 @@ class _Learner:
         rngs = generators(self.seeds, "icrl", "backward", self.done)
         policy = self.policies.agents.policy
         episodes = play(self.world, policy, rngs, self.settings.episodes)
+        self.policies.made(episodes.lengths.sum(axis=1))
         runs = range(len(rngs))
         sides = Sides(
             self.expert,
