@@ -202,6 +202,31 @@ def test_projection_lowers_the_probability_of_costly_actions():
     assert share[1] < share[0]
 
 
+def test_a_penalty_inside_of_ppo_is_paid_while_the_mean_breaks_the_constraint():
+    world = make_world("cartpole-mr")
+    played = roll_out(
+        world,
+        PenaltyLearner(world, smooth, 1.0, generators([1, 2], "p"), PENALTY).policy,
+        generators([1, 2], "r"),
+        6,
+    )
+    costs = constraint_values(world, smooth, played) * played.mask
+    totals = [
+        [world.discount ** np.arange(n) @ costs[run, k, :n] for k, n in enumerate(lengths)]
+        for run, lengths in enumerate(played.lengths)
+    ]
+    low, high = sorted(np.mean(totals, axis=1))
+    learner = PenaltyLearner(
+        world, smooth, (low + high) / 2, generators([1, 2], "p"), replace(PENALTY, soft_weight=2.0)
+    )
+    paid = learner._penalised(played, costs).rewards
+    cheap, dear = np.argsort(np.mean(totals, axis=1))
+    np.testing.assert_array_equal(paid[cheap], played.rewards[cheap])
+    np.testing.assert_allclose(paid[dear], played.rewards[dear] - 2 * costs[dear], rtol=1e-6)
+    learner.settings = replace(PENALTY, soft_weight=0.0)
+    assert learner._penalised(played, costs) is played
+
+
 # ------------------------------------------------------------------ whole runs
 
 
@@ -213,6 +238,7 @@ VARIANTS = {
     "penalty": {},
     "projection": penalised(feasibility_rate=1e-3),
     "projection without truncation": penalised(feasibility_rate=1e-3, truncate=False),
+    "penalty inside": penalised(soft_weight=15.0, truncate=False),
     "lagrangian": {"procedure": "lagrangian"},
     "lagrangian with the authors' faults": {
         "procedure": "lagrangian",

@@ -8,7 +8,7 @@ policies feasible.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -28,7 +28,7 @@ from icl_core.learning.engine.ppo import (
 )
 from icl_core.learning.engine.rollouts import rewards_to_go, roll_out
 from icl_core.randomness import generator_state, restore_generators
-from icl_core.settings import COUNT, section, setting
+from icl_core.settings import COUNT, WEIGHT, section, setting
 
 
 @dataclass(frozen=True)
@@ -39,6 +39,9 @@ class PenaltySettings:
     truncate: bool = setting(True, "an episode ends, for learning, when its cost reaches beta")
     feasibility_rate: float = setting(
         0.0, "eta_1, step size of the projection (paper: 2.5e-5); 0: none", at_least=0, at_most=1
+    )
+    soft_weight: float = setting(
+        0.0, "lambda of a penalty inside of PPO's own loss; the paper has none: 0", **WEIGHT
     )
     ppo: PPOSettings = section(PPOSettings, "settings of the update")
 
@@ -75,7 +78,7 @@ class PenaltyLearner:
         learnt = episodes
         if settings.truncate:
             learnt = truncate(episodes, costs, world.discount, self.beta)
-        steps, taken, entropy = self._steps(learnt)
+        steps, taken, entropy = self._steps(self._penalised(learnt, costs * learnt.mask))
         if not settings.ppo.buffer:
             self.buffer.clear()
         self.buffer.add(steps, taken)
@@ -91,6 +94,17 @@ class PenaltyLearner:
             "entropy": entropy,
             "steps": episodes.lengths.sum(axis=1),
         }
+
+    def _penalised(self, episodes: Trajectories, costs: np.ndarray) -> Trajectories:
+        """Episodes with the rewards that PPO's loss has under a penalty inside of it (App. B.1).
+
+        lambda ReLU(J(c) - beta) slopes like the return of -lambda c, while J(c) is above beta.
+        """
+        if not self.settings.soft_weight:
+            return episodes
+        over = accumulate(costs, episodes.mask, self.world.discount).mean(axis=1) > self.beta
+        penalty = self.settings.soft_weight * over[:, None, None] * costs
+        return replace(episodes, rewards=(episodes.rewards - penalty).astype(np.float32))
 
     def _steps(self, episodes: Trajectories) -> tuple[Batch, np.ndarray, np.ndarray]:
         """Episodes as steps with their targets, (runs, episodes * steps, ...); which of them

@@ -64,11 +64,10 @@ def test_every_cell_of_the_papers_tables_is_compared():
 
 
 def test_every_experiment_of_a_claim_is_configured():
-    """But for those that need a learner which is not written yet."""
     variants = {f"{n}-{name}" for name, own in CONFIG["variants"].items() for n in own["of"]}
     known = {*CONFIG["experiments"], *variants}
     asked = {name for one in CLAIMS for name in one.experiments}
-    assert asked - known == {"gridworld-a-soft-ppo", "gridworld-b-soft-ppo"}
+    assert asked <= known
 
 
 @pytest.mark.parametrize(
