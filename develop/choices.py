@@ -1,9 +1,10 @@
 """What is compared, as data: each line changes one thing of where a method starts from.
 
-A line more is a choice more. For ICL only that is open which the paper and the authors' code leave
-open, or on which they contradict each other; for GAIL-Constraint its warm-up, on which the paper is
-silent; for ICL+ everything is. Starts are written out, so that a default that follows a choice
-leaves what was measured as it is. The rows of the methods are what was chosen, taken together.
+A line more is a choice more. ICL starts as the paper has it, and as the authors' code does where
+the paper is silent or says something else; only that is open for it. For GAIL-Constraint its
+warm-up is, on which the paper is silent; for ICL+ everything. Starts are written out, so that a
+default that follows a choice leaves what was measured as it is. The rows of the methods are what
+was chosen, taken together.
 """
 
 from __future__ import annotations
@@ -15,15 +16,15 @@ from develop.unit import Choice, Sizes
 from icl_core.settings import merge
 
 ICL_START: dict[str, Any] = {
-    "constraint": {"initial": "demonstrations"},
-    "constrained_rl": {"penalty": {"feasibility_rate": 0.0, "truncate": True}},
+    "constraint": {"initial": 0.5},
+    "constrained_rl": {"penalty": {"feasibility_rate": 2.5e-5, "truncate": True}},
     "adjustment": {
         "rounds": 20,
-        "steps": 250,
+        "steps": 20,
         "hinge": "trajectory",
         "policies_per_iteration": 2,
     },
-    "loop": {"tolerance": "demonstrations"},
+    "loop": {"tolerance": None},
 }
 PLUS_START: dict[str, Any] = {
     "held_out": 0.0,
@@ -34,6 +35,7 @@ PLUS_START: dict[str, Any] = {
     "smoothness": 0.0,
     "sparseness": 3.0,
     "constraint": {"initial": "demonstrations"},
+    "constrained_rl": {"penalty": {"feasibility_rate": 0.0, "truncate": True}},
     "adjustment": {
         "rounds": 20,
         "steps": 100,
@@ -50,9 +52,15 @@ PLUS_START: dict[str, Any] = {
         "keep": "closest",
     },
 }
-# What the suite has changed of the starts: the defaults of the methods.
-ICL_CHOSEN: dict[str, Any] = {}
-PLUS_CHOSEN: dict[str, Any] = {}
+GAIL_START: dict[str, Any] = {"warm_up": 0}
+STARTS = {"icl": ICL_START, "icl-plus": PLUS_START, "gail-constraint": GAIL_START}
+# What the suite has changed of the starts. Both together are the defaults of the methods.
+CHOSEN: dict[str, dict[str, Any]] = {"icl": {}, "icl-plus": {}, "gail-constraint": {}}
+
+
+def method(name: str) -> Choice:
+    """A method as it is now."""
+    return Choice(name, METHOD, merge(STARTS[name], CHOSEN[name]), name)
 
 
 def icl(name: str, subject: str, **changes: Any) -> Choice:
@@ -66,24 +74,27 @@ def plus(name: str, subject: str, **changes: Any) -> Choice:
     return Choice(f"plus-{name}", f"ICL+: {subject}", changes, "icl-plus", "plus-start")
 
 
+def gail(name: str, subject: str, **changes: Any) -> Choice:
+    """A choice of GAIL-Constraint."""
+    changes = merge(GAIL_START, changes)
+    return Choice(f"gail-{name}", f"GAIL: {subject}", changes, "gail-constraint", "gail-start")
+
+
 CHOICES = [
-    Choice("icl", METHOD, merge(ICL_START, ICL_CHOSEN)),
-    Choice("icl-plus", METHOD, merge(PLUS_START, PLUS_CHOSEN), "icl-plus"),
-    Choice("gail-constraint", METHOD, {"warm_up": 0}, "gail-constraint"),
+    method("icl"),
+    method("icl-plus"),
+    method("gail-constraint"),
     icl("icl-start", "start"),
     icl("hinge-of-mean", "hinge", adjustment={"hinge": "mean"}),
-    icl("steps-1x20", "steps", adjustment={"rounds": 1, "steps": 20}),
-    icl("steps-20x20", "steps", adjustment={"steps": 20}),
+    icl("steps-1x20", "steps", adjustment={"rounds": 1}),
+    icl("steps-20x250", "steps", adjustment={"steps": 250}),
     icl("one-policy", "policies", adjustment={"policies_per_iteration": 1}),
-    icl("initial-half", "initial", constraint={"initial": 0.5}),
-    icl("never-stop", "stop", loop={"tolerance": None}),
-    icl("projection", "projection", constrained_rl={"penalty": {"feasibility_rate": 2.5e-5}}),
-    icl(
-        "projection-instead",
-        "projection",
-        constrained_rl={"penalty": {"feasibility_rate": 2.5e-5, "truncate": False}},
-    ),
-    Choice("gail-warm-up", "GAIL: warm-up", {"warm_up": 3}, "gail-constraint", "gail-constraint"),
+    icl("initial-demonstrations", "initial", constraint={"initial": "demonstrations"}),
+    icl("stop-near", "stop", loop={"tolerance": "demonstrations"}),
+    icl("no-projection", "projection", constrained_rl={"penalty": {"feasibility_rate": 0.0}}),
+    icl("no-truncation", "projection", constrained_rl={"penalty": {"truncate": False}}),
+    gail("start", "start"),
+    gail("warm-up", "warm-up", warm_up=3),
     plus("start", "start"),
     plus("held-out", "held out", held_out=0.3),
     plus("held-out-kept", "held out", held_out=0.3, choose="held-out"),
@@ -101,10 +112,16 @@ CHOICES = [
     plus("steps-20x40", "steps", adjustment={"steps": 40}),
     plus("rate-5e-4", "rate", adjustment={"learning_rate": 5e-4}),
     plus("penalty-1.5", "penalty", adjustment={"penalty": 1.5}),
+    plus("penalty-5", "penalty", adjustment={"penalty": 5.0}),
+    plus("penalty-1.5-smooth", "penalty", smoothness=1.0, adjustment={"penalty": 1.5}),
+    plus("penalty-5-smooth", "penalty", smoothness=1.0, adjustment={"penalty": 5.0}),
     plus("one-policy", "policies", adjustment={"policies_per_iteration": 1}),
     plus("initial-half", "initial", constraint={"initial": 0.5}),
     plus("first-constrained", "first policy", loop={"unconstrained_first_policy": False}),
     plus("last", "kept iteration", loop={"keep": "last"}),
+    plus("never-stop", "stop", loop={"tolerance": None}),
+    plus("projection", "projection", constrained_rl={"penalty": {"feasibility_rate": 2.5e-5}}),
+    plus("no-truncation", "projection", constrained_rl={"penalty": {"truncate": False}}),
 ]
 
 # Smaller than the paper's, so that all of it takes less than two hours on two cores. What is a
@@ -113,9 +130,11 @@ LEARNING = {
     "constrained_rl": {"epochs": 120},
     "loop": {"iterations": 3, "selection_episodes": 100},
 }
+# Half of the paper's iterations: it has fewer steps in each.
+ICL_LEARNING = merge(LEARNING, {"loop": {"iterations": 5}})
 SIZES = Sizes(
     learning={
-        "icl": LEARNING,
+        "icl": ICL_LEARNING,
         "icl-plus": LEARNING,
         "gail-constraint": {"total_steps": 60_000},
     },

@@ -25,6 +25,7 @@ from icl_core.environments.world import World
 from icl_core.settings_schema import plain
 
 ROOT = Path(__file__).resolve().parent.parent
+PUBLISHED = ROOT / "docs/development"  # the table of all worlds, for those who do not run it
 GRIDS = 20
 # Continuous ones among the first, so that a small selection has both kinds.
 WORLDS = ["grid-01", *PLANES, *(f"grid-{seed:02d}" for seed in range(2, GRIDS + 1))]
@@ -78,25 +79,22 @@ def run_world(name: str, choices: Sequence[Choice], units: Units) -> list[str]:
     return said
 
 
-def run(worlds: Sequence[str], units: Units, cores: int) -> None:
+def run(worlds: Sequence[str], units: Units, cores: int, published: Sequence[Path] = ()) -> None:
     """All units, then the table of effects."""
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(cores, mp_context=context) as pool:
         jobs = [pool.submit(run_world, name, CHOICES, units) for name in worlds]
         for job in as_completed(jobs):
             job.result()
-    write_effects(worlds, units)
+    write_effects(worlds, units, published)
 
 
-def write_effects(worlds: Sequence[str], units: Units) -> None:
-    """The table, as Markdown and as CSV, from what lies in the folder."""
+def write_effects(worlds: Sequence[str], units: Units, published: Sequence[Path] = ()) -> None:
+    """The table, as Markdown and as CSV, from what lies in the folder; of all worlds into docs."""
     found = {(name, one.name): units.load(name, one) for name in worlds for one in CHOICES}
-    all_of = [effects.effect(one, found) for one in CHOICES if one.name != one.against]
-    whole = (
-        f"{len(worlds)} worlds, {units.sizes.experts} experts each; none of them is the paper's."
-    )
-    write_whole(units.folder / "effects.md", effects.page(all_of, found, whole))
-    write_whole(units.folder / "runs.csv", effects.csv(found))
+    for folder in (units.folder, *published):
+        write_whole(folder / "effects.md", effects.table(CHOICES, found))
+        write_whole(folder / "runs.csv", effects.csv(found))
 
 
 def main() -> None:
@@ -108,7 +106,9 @@ def main() -> None:
     parser.add_argument("--tiny", action="store_true", help="sizes for tests")
     given = parser.parse_args()
     units = Units(given.folder, TINY if given.tiny else SIZES)
-    run(WORLDS[: given.worlds], units, given.cores)
+    worlds = WORLDS[: given.worlds]
+    whole = worlds == WORLDS and not given.tiny
+    run(worlds, units, given.cores, [PUBLISHED] if whole else [])
     print(f"The table: {given.folder / 'effects.md'}")
 
 

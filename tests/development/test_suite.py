@@ -9,7 +9,7 @@ import pytest
 import scipy.stats
 
 from develop import effects
-from develop.choices import CHOICES, SIZES, TINY
+from develop.choices import CHOICES, SIZES, STARTS, TINY
 from develop.grids import RandomGrid, worth_learning
 from develop.planes import PLANES
 from develop.run import Units, run_world
@@ -85,7 +85,7 @@ def test_effects_by_hand():
     assert found.cmse.size == pytest.approx(-0.2)  # of -0.1 and -0.3
     assert found.cmse.high == pytest.approx(-0.2 + 12.706 * 0.1, abs=1e-3)
     assert found.nad.size == pytest.approx(-0.25)
-    assert effects.chosen([found]) == {"bound": "default"}
+    assert effects.chosen([found]) == {"bound": effects.START}
 
 
 def test_every_choice_is_compared_with_one_that_is_there():
@@ -97,7 +97,26 @@ def test_every_choice_is_compared_with_one_that_is_there():
             assert settings_of(one, SIZES) != start, f"{one.name} changes nothing"
 
 
-@pytest.mark.parametrize("method", ["icl", "icl-plus"])
+def test_what_was_measured_is_read_as_it_was_written():
+    units = {
+        ("w1", "icl"): {"runs": [{"expert": 1, "spent": 0.5, "cmse": 0.1, "nad": 2.0}]},
+        ("w1", "b"): {"runs": [{"expert": 1, "spent": 0.5, "cmse": None, "nad": None}]},
+    }
+    assert effects.read_csv(effects.csv(units)) == units
+
+
+def test_a_baseline_has_the_benefit_of_the_doubt():
+    def one(method, cmse, nad):
+        return effects.Effect(Choice("b", "bound", {}, method), cmse, nad, 2)
+
+    doubtful = effects.Estimate(-0.1, -0.3, 0.1), effects.Estimate(0.1, -1, 1)
+    clear = effects.Estimate(-0.1, -0.2, -0.05), effects.Estimate(0.0, -1, 1)
+    assert effects.chosen([one("gail-constraint", *doubtful)]) == {"bound": "b"}
+    assert effects.chosen([one("icl", *doubtful)]) == {"bound": effects.START}
+    assert effects.chosen([one("icl", *clear)]) == {"bound": "b"}
+
+
+@pytest.mark.parametrize("method", STARTS)
 def test_defaults_are_what_the_suite_chose(method):
     chosen = next(one for one in CHOICES if one.name == method)
     assert settings_of(chosen, SIZES) == settings_of(chosen._replace(changes={}), SIZES)

@@ -38,7 +38,7 @@ class PenaltySettings:
     episodes: int = setting(20, "episodes rolled out per epoch", **COUNT)
     truncate: bool = setting(True, "an episode ends, for learning, when its cost reaches beta")
     feasibility_rate: float = setting(
-        0.0, "eta_1, step size of the projection (paper: 2.5e-5); 0: none", at_least=0, at_most=1
+        2.5e-5, "eta_1, step size of the projection; 0: none", at_least=0, at_most=1
     )
     soft_weight: float = setting(
         0.0, "lambda of a penalty inside of PPO's own loss; the paper has none: 0", **WEIGHT

@@ -35,7 +35,7 @@ SIZES = {
     "quick": {
         "density": {"epochs": 5},
         "constrained_rl": {"epochs": 110},
-        "adjustment": {"rounds": 5},
+        "adjustment": {"rounds": 5, "steps": 80},
         "loop": {"iterations": 2, "selection_episodes": 100},
     },
     "smoke": {

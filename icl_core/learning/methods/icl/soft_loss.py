@@ -19,7 +19,7 @@ class AdjustmentSettings:
     """Settings of the adjustment; docs/decisions.md says where they differ from the paper's."""
 
     rounds: int = setting(20, "e, each with fresh trajectories of the mixture", **COUNT)
-    steps: int = setting(250, "gradient steps per round (the authors' code: 20)", **COUNT)
+    steps: int = setting(20, "gradient steps per round", **COUNT)
     episodes: int = setting(50, "trajectories of the mixture per round (|D_A|)", **COUNT)
     learning_rate: float = setting(5e-4, "step size (eta_3)", **RATE)
     objective: str = setting(

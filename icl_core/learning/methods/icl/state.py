@@ -24,7 +24,7 @@ class ConstraintSettings:
 
     hidden: tuple[int, ...] = setting((64, 64), "layers of the network", **LAYERS)
     initial: float | str = setting(
-        "demonstrations",
+        HALF,
         "c everywhere, before anything has been learned; demonstrations: so that they cost beta, "
         "and one half at most",
         above=0,
@@ -42,7 +42,7 @@ class LoopSettings:
         False, "the first policy is trained without a constraint; false: with the initial c"
     )
     tolerance: float | str | None = setting(
-        "demonstrations",
+        None,
         "epsilon: a run stops at a NAD of at most this; demonstrations: as close as two samples "
         "of the expert would be, measured between halves of the demonstrations; null: never",
         **WEIGHT,

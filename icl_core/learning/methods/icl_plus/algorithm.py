@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from icl_core.learning.constrained_rl.penalty import PenaltySettings
 from icl_core.learning.constrained_rl.procedure import ConstrainedRLSettings
 from icl_core.learning.engine.density import Density, DensitySettings
 from icl_core.learning.engine.density_fit import fit_density
@@ -103,20 +104,28 @@ class Settings:
         above=0,
         at_most=1,
     )
-    constraint: ConstraintSettings = section(ConstraintSettings, "each constraint network")
+    constraint: ConstraintSettings = section(
+        lambda: ConstraintSettings(initial="demonstrations"), "each constraint network"
+    )
     density: DensitySettings = section(
         DensitySettings,
         "RealNVP on the constraint inputs, for the dissimilarity w of trajectories",
     )
     constrained_rl: ConstrainedRLSettings = section(
-        ConstrainedRLSettings, "the best policy under the current constraint (Algorithm 2)"
+        lambda: ConstrainedRLSettings(penalty=PenaltySettings(feasibility_rate=0.0)),
+        "the best policy under the current constraint (Algorithm 2)",
     )
     adjustment: AdjustmentSettings = section(
         lambda: AdjustmentSettings(steps=100, learning_rate=2e-3, reweight=False),
         "a constraint that the demonstrations keep and the policies break (Algorithm 3)",
     )
     loop: LoopSettings = section(
-        lambda: LoopSettings(unconstrained_first_policy=True, patience=3, keep="closest"),
+        lambda: LoopSettings(
+            unconstrained_first_policy=True,
+            tolerance="demonstrations",
+            patience=3,
+            keep="closest",
+        ),
         "the loop (Algorithm 1)",
     )
 
