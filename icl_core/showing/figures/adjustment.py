@@ -78,8 +78,8 @@ ITEMS = [
             "data, the weights and the bound on far agents that ICL has. First: recovered "
             "constraint, mean over seeds. Second: the multiplier of one seed over all adjustment "
             "steps of all iterations; band: its least and greatest value within each of 400 "
-            "spans, of every 25th step. Third and fourth: the share of demonstrations whose discounted constraint "
-            "value is at most beta, for the Lagrangian and for ICL; faint: each seed, bold: "
+            "spans, of every 25th step. Third and fourth: the share of demonstrations whose "
+            "discounted constraint value is at most beta, for the Lagrangian and for ICL; faint: each seed, bold: "
             "their mean. Both run all iterations."
         ),
         "category": "Variations of ICL",
