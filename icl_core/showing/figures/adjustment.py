@@ -79,8 +79,8 @@ ITEMS = [
             "constraint, mean over seeds. Second: the multiplier of one seed over all adjustment "
             "steps of all iterations; band: its least and greatest value within each of 400 "
             "spans, of every 25th step. Third and fourth: the share of demonstrations whose "
-            "discounted constraint value is at most beta, for the Lagrangian and for ICL; faint: each seed, bold: "
-            "their mean. Both run all iterations."
+            "discounted constraint value is at most beta, for the Lagrangian and for ICL; faint: "
+            "each seed, bold: their mean. Both run all iterations."
         ),
         "category": "Variations of ICL",
         "needs": ["constraint:method=icl", "adjustment:method=icl"],
