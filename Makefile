@@ -15,10 +15,11 @@ HASHED := --no-deps --require-hashes -r
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo paper verify publish test same-bits cluster-test campaign coverage docs tutorial bench develop lock
+.PHONY: help demo figures paper verify publish test same-bits cluster-test campaign coverage docs tutorial bench develop lock
 
 help: ## Say what there is
 	@echo "make demo            every table and figure at scale quick, in 4 to 10 minutes on two cores"
+	@echo "make figures         every table and figure of what docs/results holds: nothing is trained (3 minutes)"
 	@echo "make paper CORES=8   the same with the paper's sizes and five seeds"
 	@echo "make verify          whether all results are whole, in place and of today's code"
 	@echo "make publish         what has been run so far at the paper's scale into docs/results/"
@@ -37,6 +38,9 @@ help: ## Say what there is
 demo: $(READY)
 	@$(VENV)/bin/icl run --scale quick --cores $(CORES)
 	@echo "The report: $(CURDIR)/results/quick/report.html"
+
+figures: $(READY)
+	@$(VENV)/bin/icl restore --scale $(SCALE) --show --cores $(CORES)
 
 paper: $(READY)
 	@$(VENV)/bin/icl run --scale paper --cores $(CORES)

@@ -30,6 +30,7 @@ COMMANDS = {
     "run": "make targets (all by default), one line per finished job",
     "status": "what would run again, and why",
     "forecast": "how many jobs, how much time and disk, before anything starts",
+    "restore": "put published results back, so that nobody must train to look",
     "compare": "two results folders or commits, cell by cell",
     "clean": "remove the files of one experiment",
     "verify": "whether results are whole, in place and of today's code",

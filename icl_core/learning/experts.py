@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
+from icl_core.demonstrations.blanked import only_inputs
 from icl_core.demonstrations.trajectories import Trajectories, accumulate, side_by_side
 from icl_core.environments.world import World
 from icl_core.errors import InputError
@@ -39,6 +40,11 @@ class ExpertSettings:
         **POSITIVE,
     )
     trajectories: int = setting(50, "how many are kept", **COUNT)
+    only_inputs: bool = setting(
+        False,
+        "experts leave what the constraint sees of their trajectories, and zeros elsewhere, which "
+        "take no room: learners, visits and costs are the same",
+    )
     seed: int = setting(
         1,
         "seed by which recorded drives are chosen, which all runs share; experts have the seeds of "
@@ -82,7 +88,10 @@ def train_experts(
         _feasible_rollouts(world, policy.pick([run]), rng, settings.trajectories).trimmed()
         for run, rng in enumerate(generators(seeds, "demonstrations"))
     ]
-    return Experts(side_by_side(sets), policy, log_table(TRAINING_SCHEMA, trained.log, seeds))
+    shown = side_by_side(sets)
+    if settings.only_inputs:
+        shown = only_inputs(world, shown)
+    return Experts(shown, policy, log_table(TRAINING_SCHEMA, trained.log, seeds))
 
 
 def _check_healthy(failed: np.ndarray, seeds: Sequence[int], section: str) -> None:

@@ -185,7 +185,9 @@ def test_the_loops_states_have_the_promised_shapes(name):
         assert state.nad.shape == (3,)
     for k, log in enumerate(logs):
         assert log.schema == (ADJUSTMENT_SCHEMA if k % 2 else TRAINING_SCHEMA)
-        assert log["seed"].to_pylist() == np.repeat(SEEDS, 6 if k % 2 else 2).tolist()
+        # Two epochs; of the six steps of an adjustment the first and the last.
+        assert log["seed"].to_pylist() == np.repeat(SEEDS, 2).tolist()
+        assert k % 2 == 0 or log["step"].to_pylist() == [1, 6] * 3
     kept = end.extras["kept"]
     assert set(kept) <= {2, 3}  # the nominal first policy is no candidate
     for run, pair in enumerate(kept):

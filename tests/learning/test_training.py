@@ -4,12 +4,13 @@ import errno
 import os
 
 import numpy as np
+import pytest
 
 from icl_core import disk
 from icl_core.learning.engine import training
 from icl_core.learning.engine.divergence import Part
 from icl_core.learning.engine.optimisers import Adam
-from icl_core.learning.engine.training import ADJUSTMENT_SCHEMA, Job, Store, log_table
+from icl_core.learning.engine.training import ADJUSTMENT_SCHEMA, LOG_EVERY, Job, Store, log_table
 from icl_core.progress import Progress
 from tests.learning.tiny import Heard, Listening
 
@@ -119,3 +120,15 @@ def test_logs_have_a_row_for_each_seed_and_step_in_this_order():
     assert table["seed"].to_pylist() == [7, 7, 7, 4, 4, 4]
     assert table["step"].to_pylist() == [1, 2, 3, 1, 2, 3]
     assert table["loss"].to_pylist() == [0.0, 2.0, 4.0, 1.0, 3.0, 5.0]
+
+
+@pytest.mark.parametrize(
+    ("steps", "kept"),
+    [(1, [1]), (25, [1, 25]), (26, [1, 26]), (60, [1, 26, 51, 60]), (0, [])],
+)
+def test_long_logs_keep_the_first_step_some_between_and_the_last(steps, kept):
+    counted = np.arange(1.0, steps + 1)[:, None] + [[100.0, 200.0]]
+    columns = dict.fromkeys(ADJUSTMENT_SCHEMA.names[2:], counted)
+    table = log_table(ADJUSTMENT_SCHEMA, columns, [7, 4], every=LOG_EVERY)
+    assert table["step"].to_pylist() == kept * 2
+    assert table["loss"].to_pylist() == [100 + k for k in kept] + [200 + k for k in kept]

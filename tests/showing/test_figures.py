@@ -218,6 +218,7 @@ def test_adjustment_logs_are_put_end_to_end(results):
     log = adjustment.adjustment_log(results, "gridworld-a-lagrangian")
     assert sorted(log) == [1, 2, 3]
     assert len(log[1]["multiplier"]) == 3 * 40
+    np.testing.assert_array_equal(log[1]["step"], np.arange(1, 121))  # steps are counted through
     first = next(p for p in results.paths if "lagrangian/icl/seeds-1-2/iteration-01/adj" in p)
     stored = read_table(first, ADJUSTMENT_SCHEMA)
     np.testing.assert_array_equal(
@@ -226,11 +227,12 @@ def test_adjustment_logs_are_put_end_to_end(results):
 
 
 def test_thinning_keeps_every_value_but_an_incomplete_end():
-    steps, spans = adjustment.thinned(np.arange(1003.0), points=100)
+    counted = np.arange(1003.0)
+    steps, spans = adjustment.thinned(counted + 1, counted, points=100)
     assert spans.shape == (91, 11) and spans[0, 0] == 0 and spans[-1, -1] == 91 * 11 - 1
     assert steps[0] == 6  # of steps 1 to 11
-    steps, spans = adjustment.thinned(np.arange(7.0), points=100)
-    np.testing.assert_array_equal(steps, np.arange(1, 8))
+    steps, spans = adjustment.thinned(counted[:7] * 25 + 1, counted[:7], points=100)
+    np.testing.assert_array_equal(steps, counted[:7] * 25 + 1)
 
 
 def test_direction_marks_who_goes_where_and_shows_the_change():

@@ -3,8 +3,8 @@
 python -m workflow.lib.publish SCALE [CORES]
 
 First everything is shown that has been learned so far (Snakemake, with `only_finished` and without
-the rules that learn), then copied. Everything in the folder is replaced but what is written by
-hand: summary.md and equal-code.csv.
+the rules that learn), then copied, with all that it is made from (`run/`, for `icl restore`).
+Everything in the folder is replaced but what is written by hand: summary.md and equal-code.csv.
 """
 
 from __future__ import annotations
@@ -18,11 +18,12 @@ from pathlib import Path
 
 from PIL import Image
 
-from icl_core.artifacts import write_record
+from icl_core.artifacts import read_content, write_record
 from icl_core.disk import write_whole
 from icl_core.errors import InputError
 from icl_core.layout import path
-from workflow.lib.publishing import making, page
+from workflow.lib.absent import KEY, to_plain
+from workflow.lib.publishing import kept, making, page
 from workflow.lib.publishing.page import ANIMATION
 from workflow.lib.publishing.run import Run, read_run
 from workflow.program.jobs import Wanted, dry_run
@@ -30,7 +31,7 @@ from workflow.program.status import changed_settings
 
 ROOT = Path(__file__).parents[2]
 OUTPUT = Path("docs/results")
-LIMIT = 10_000_000  # bytes of all files together: a clone should stay small
+LIMIT = 40_000_000  # bytes of all files together: a clone should stay small
 LARGE = 300_000  # bytes: a larger SVG is published as a PNG,
 WIDTH = 1400  # pixels wide at most
 SUMMARY = "summary.md"
@@ -77,9 +78,12 @@ def publish(root: Path, scale: str, output: Path) -> int:
     """Copy the run of a scale into a folder; how many bytes it holds then."""
     check_learned(root / "results" / scale)
     run = read_run(root, scale)
+    own = kept.kept(run)
     files = gather(run, output)
+    files |= {f"{kept.RUN}/{name}": read_content(file) for name, file in own.items()}
     size = replace_folder(output, files)
-    stated = {"scale": scale, "runs": making.codes(run)}
+    jobs = to_plain(kept.absent(run, own))
+    stated = {"scale": scale, "runs": making.codes(run), KEY: jobs}
     write_record(output / MANIFEST, stated, [output / name for name in files])
     return size
 
@@ -128,7 +132,7 @@ def replace_folder(folder: Path, files: Mapping[str, bytes], limit: int = LIMIT)
         raise InputError(
             f"{folder}: expected at most {limit / 1e6:g} MB, found {size / 1e6:.1f} MB, of which "
             f"{len(files[largest]) / 1e6:.1f} MB are {largest}; publish smaller figures (LARGE "
-            "and WIDTH in workflow/lib/publish.py)"
+            "and WIDTH in workflow/lib/publish.py), or let items read less"
         )
     for name, content in files.items():
         write_whole(folder / name, content)

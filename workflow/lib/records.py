@@ -18,6 +18,7 @@ from icl_core.artifacts import read_provenance
 from icl_core.disk import sha256, write_whole
 from icl_core.errors import InputError
 from icl_core.layout import identity
+from workflow.lib.absent import read_absent
 
 CACHE = "files.json"
 SEALED = (".parquet", ".safetensors", ".json")
@@ -111,12 +112,20 @@ def _records(results: Path, looked: Looked) -> Iterator[tuple[str, dict[str, Any
         if made is None:
             continue
         own = path.as_posix()
-        # Those that say nothing of themselves go with the first that does.
-        others = [one for one in made.output if Path(one).suffix not in SEALED]
-        for output in [own, *others]:
-            if output == own or (output not in written and Path(output).exists()):
+        # Those that say nothing of themselves, or are missing, go with the first that does:
+        # Snakemake compares the settings of a job only where it remembers all of its files.
+        for output in [own, *filter(_is_silent, made.output)]:
+            if output == own or output not in written:
                 written.add(output)
                 yield output, _record(made, looked)
+    for job in read_absent(results):
+        if all(map(_is_silent, job.output)):  # or else it was made again
+            for output in job.output:
+                yield output, {"rule": job.rule, "params": job.params}
+
+
+def _is_silent(output: str) -> bool:
+    return Path(output).suffix not in SEALED or not Path(output).exists()
 
 
 def artifacts(results: Path) -> Iterator[Path]:

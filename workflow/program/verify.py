@@ -23,6 +23,7 @@ from icl_core.measuring.results import Results
 from icl_core.showing.item import Item
 from icl_core.showing.save import show
 from icl_core.tables import counted
+from workflow.lib.absent import read_absent
 from workflow.lib.configuration import read_configuration
 from workflow.lib.plan import Plan
 from workflow.lib.publish import BY_HAND, MANIFEST
@@ -76,6 +77,10 @@ def damaged(results: Path) -> Iterator[str]:
             read_time(path)
         except InputError as error:
             yield str(error)
+    try:
+        read_absent(results)
+    except InputError as error:
+        yield str(error)
 
 
 def times(results: Path) -> list[Path]:

@@ -111,7 +111,11 @@ rule expert:
         mem_mb=REQUESTS.memory,
         runtime=REQUESTS.runtime,
     params:
-        settings=PLAN.given("demonstrations.trajectories", "demonstrations.constrained_rl"),
+        settings=PLAN.given(
+            "demonstrations.trajectories",
+            "demonstrations.only_inputs",
+            "demonstrations.constrained_rl",
+        ),
         code=PLAN.code("expert.py"),
     script:
         "../scripts/expert.py"

@@ -57,6 +57,7 @@ ADJUSTMENT_SCHEMA = pa.schema(
         ("multiplier", pa.float64()),  # lambda, the weight of the demonstrations' term
     ]
 )
+LOG_EVERY = 25  # steps of an adjustment from one row of its log to the next
 
 
 def log_table(
@@ -64,17 +65,20 @@ def log_table(
     columns: Mapping[str, np.ndarray],
     seeds: Sequence[int],
     failed: np.ndarray | None = None,
+    every: int = 1,
 ) -> pa.Table:
     """Columns (steps, runs) as rows, ordered by seed and step; steps count from 1.
 
-    A run that has failed is not in it.
+    A run that has failed is not in it. Of the steps the first is kept, each `every`-th after it,
+    and the last.
     """
     steps, runs = next(iter(columns.values())).shape
     going = ~lost(failed, runs)
+    kept = np.union1d(np.arange(0, steps, every), np.arange(steps)[-1:])
     arrays = {
-        schema.names[0]: np.repeat(np.asarray(seeds)[going], steps),
-        schema.names[1]: np.tile(np.arange(1, steps + 1), going.sum()),
-        **{name: values.T[going].ravel() for name, values in columns.items()},
+        schema.names[0]: np.repeat(np.asarray(seeds)[going], len(kept)),
+        schema.names[1]: np.tile(kept + 1, going.sum()),
+        **{name: values[kept].T[going].ravel() for name, values in columns.items()},
     }
     return pa.table(
         {name: pa.array(arrays[name], schema.field(name).type) for name in schema.names}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -78,9 +78,9 @@ ITEMS = [
             "data, the weights and the bound on far agents that ICL has. First: recovered "
             "constraint, mean over seeds. Second: the multiplier of one seed over all adjustment "
             "steps of all iterations; band: its least and greatest value within each of 400 "
-            "spans. Third and fourth: the share of demonstrations whose discounted constraint "
-            "value is at most beta, for the Lagrangian and for ICL; faint: each seed, bold: "
-            "their mean. Both run all iterations."
+            "spans, of every 25th step. Third and fourth: the share of demonstrations whose "
+            "discounted constraint value is at most beta, for the Lagrangian and for ICL; faint: "
+            "each seed, bold: their mean. Both run all iterations."
         ),
         "category": "Variations of ICL",
         "needs": ["constraint:method=icl", "adjustment:method=icl"],
@@ -179,15 +179,14 @@ def lagrangian_figure(results: Results, experiments: Sequence[str]) -> Figure:
     logs = {name: adjustment_log(results, name) for name in experiments}
     first = min(logs[ours])
     title(axes[0, 1], r"Multiplier $\lambda$", f"Lagrangian, seed {first}")
-    _draw_range(axes[0, 1], logs[ours][first]["multiplier"], VERMILION)
+    _draw_range(axes[0, 1], logs[ours][first], "multiplier", VERMILION)
     axes[0, 1].set_ylabel(r"$\lambda$")
     names = ("Lagrangian", "ICL (penalty)")
     for ax, experiment, name, colour in zip(
         axes[0, 2:], experiments, names, (VERMILION, BLUE), strict=False
     ):
         title(ax, "Expert satisfaction", name)
-        satisfied = [log["expert_satisfaction"] for log in logs[experiment].values()]
-        _draw_satisfaction(ax, satisfied, colour)
+        _draw_satisfaction(ax, list(logs[experiment].values()), colour)
     axes[0, 2].set_ylabel("demonstrations\nsatisfied [%]")
     shown = {n: len(logs[e]) for n, e in zip(names, logs, strict=False)}
     failed = {n: results.failed(e, "icl", shown[n]) for n, e in zip(names, logs, strict=False)}
@@ -196,7 +195,8 @@ def lagrangian_figure(results: Results, experiments: Sequence[str]) -> Figure:
 
 
 def adjustment_log(results: Results, experiment: str) -> dict[int, dict[str, np.ndarray]]:
-    """The columns of the adjustment logs, by seed, all iterations one after the other.
+    """The columns of the adjustment logs, by seed, all iterations one after the other: their steps
+    are counted through.
 
     Seeds that have failed are left out.
     """
@@ -208,18 +208,22 @@ def adjustment_log(results: Results, experiment: str) -> dict[int, dict[str, np.
         columns = {name: table[name].to_numpy() for name in table.column_names}
         for one in set(np.unique(seed).tolist()) - failed:
             rows = seed == one
-            parts.setdefault(one, []).append({n: c[rows] for n, c in columns.items()})
+            own, known = {n: c[rows] for n, c in columns.items()}, parts.setdefault(one, [])
+            own["step"] = own["step"] + (known[-1]["step"][-1] if known else 0)
+            known.append(own)
     return {
         seed: {name: np.concatenate([part[name] for part in found]) for name in found[0]}
         for seed, found in sorted(parts.items())
     }
 
 
-def thinned(values: np.ndarray, points: int = POINTS) -> tuple[np.ndarray, np.ndarray]:
+def thinned(
+    steps: np.ndarray, values: np.ndarray, points: int = POINTS
+) -> tuple[np.ndarray, np.ndarray]:
     """Steps at the middle of so many equal spans at most, and the values in each: (spans, n)."""
     width = max(1, -(-len(values) // points))
     whole = len(values) // width * width
-    return np.arange(whole).reshape(-1, width).mean(axis=1) + 1, values[:whole].reshape(-1, width)
+    return steps[:whole].reshape(-1, width).mean(axis=1), values[:whole].reshape(-1, width)
 
 
 def _draw_constraint(figure: Figure, ax: Axes, world: Gridworld, runs: np.ndarray) -> None:
@@ -230,9 +234,9 @@ def _draw_constraint(figure: Figure, ax: Axes, world: Gridworld, runs: np.ndarra
     colour_bar(figure, ax, image, "")
 
 
-def _draw_range(ax: Axes, values: np.ndarray, colour: str) -> None:
+def _draw_range(ax: Axes, log: Mapping[str, np.ndarray], column: str, colour: str) -> None:
     """Every span's mean, and its least and greatest value: what oscillates shows as a band."""
-    steps, spans = thinned(values)
+    steps, spans = thinned(log["step"], log[column])
     ax.fill_between(
         steps, spans.min(axis=1), spans.max(axis=1), color=colour, alpha=0.3, linewidth=0
     )
@@ -241,9 +245,9 @@ def _draw_range(ax: Axes, values: np.ndarray, colour: str) -> None:
     _finish(ax)
 
 
-def _draw_satisfaction(ax: Axes, runs: Sequence[np.ndarray], colour: str) -> None:
+def _draw_satisfaction(ax: Axes, logs: Sequence[Mapping[str, np.ndarray]], colour: str) -> None:
     """Each seed faintly, and the mean over those that are still adjusting."""
-    curves = [thinned(100 * values) for values in runs]
+    curves = [thinned(log["step"], 100 * log["expert_satisfaction"]) for log in logs]
     for steps, spans in curves:
         ax.plot(steps, spans.mean(axis=1), color=colour, linewidth=0.35, alpha=0.35)
     shortest = min(len(steps) for steps, _ in curves)

@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from icl_core.demonstrations.trajectories import Trajectories
+from icl_core.learning.engine.training import LOG_EVERY
 from icl_core.measuring.claims.evidence.experts import SHARED
 from icl_core.measuring.claims.intervals import Sample
 from icl_core.measuring.paper import PAPER
@@ -436,12 +437,13 @@ STEPS = 1000
 
 def logs(e, make, spread=1.0):
     """Four adjustments for each run: columns over all their steps, of (experiment, value, done)."""
-    done = np.arange(4 * STEPS) / (4 * STEPS)
+    step = np.union1d(np.arange(1, STEPS + 1, LOG_EVERY), [STEPS])  # as logs keep them
+    done = np.concatenate([k + (step - 1) / STEPS for k in range(4)]) / 4
 
     def of_run(experiment, value):
-        table = pa.table({k: np.broadcast_to(v, 4 * STEPS) for k, v in
+        table = pa.table({"step": np.tile(step, 4)} | {k: np.broadcast_to(v, len(done)) for k, v in
                           make(experiment, value, done).items()})  # fmt: skip
-        return [table.slice(k * STEPS, STEPS) for k in range(4)]
+        return [table.slice(k * len(step), len(step)) for k in range(4)]
 
     return {"adjustments": lambda name: e.each(lambda v: of_run(name, v), 0.0, spread)}
 

@@ -6,12 +6,15 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
+import pyarrow as pa
 import pytest
 
 from icl_core import discovery
 from icl_core.errors import InputError
 from icl_core.layout import Need
 from icl_core.measuring.claims import checks as shelf
+from icl_core.measuring.claims.checks import adjustments
 from icl_core.measuring.claims.claim import Check, find_checks, read_claims, reads
 from icl_core.measuring.claims.verdicts import (
     AS_STATED,
@@ -221,3 +224,12 @@ def test_the_decorator_leaves_the_function_as_it_is():
         reads("guess")
     with pytest.raises(ValueError, match="at least one kind"):
         reads()
+
+
+def test_adjustments_are_counted_in_steps_and_not_in_the_rows_of_their_logs():
+    step = np.array([1, 26, 51, 60])
+    logs = [pa.table({"step": step, "expert_value": step + 100.0 * k}) for k in range(3)]
+    steps, values = adjustments._joined(logs, "expert_value")
+    np.testing.assert_array_equal(steps, np.concatenate([step, step + 60, step + 120]))
+    np.testing.assert_array_equal(values, np.concatenate([step, step + 100, step + 200]))
+    assert adjustments._length(logs[0]) == 60

@@ -114,9 +114,14 @@ def finished(run: Run) -> list[Stack]:
 
 
 def constraints(run: Run) -> dict[str, Path]:
-    """The constraints for use elsewhere, by published name: those of the first group of seeds."""
+    """The constraints for use elsewhere, by published name: those of the first group of seeds.
+
+    Without variants that learn from the same demonstrations: nobody uses these.
+    """
     found: dict[str, Stack] = {}
     for stack in finished(run):
+        if run.done.experiments[stack.experiment].demonstrations_of:
+            continue
         found.setdefault(f"constraints/{stack.experiment}-{stack.method}.safetensors", stack)
     files = {name: stack.file(run, "portable_constraint") for name, stack in found.items()}
     there = {name: file for name, file in files.items() if file.is_file()}

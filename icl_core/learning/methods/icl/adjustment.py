@@ -14,7 +14,7 @@ from icl_core.learning.engine.divergence import Part
 from icl_core.learning.engine.networks import Networks
 from icl_core.learning.engine.optimisers import Adam
 from icl_core.learning.engine.rollouts import roll_out
-from icl_core.learning.engine.training import ADJUSTMENT_SCHEMA, Job, log_table
+from icl_core.learning.engine.training import ADJUSTMENT_SCHEMA, LOG_EVERY, Job, log_table
 from icl_core.learning.methods.icl.continuing import with_constraints_of
 from icl_core.learning.methods.icl.soft_loss import (
     AdjustmentSettings,
@@ -72,7 +72,8 @@ def adjust_constraint(
     if not logs:
         return new, ADJUSTMENT_SCHEMA.empty_table()
     columns = {name: np.stack([log[name] for log in logs.values()], axis=1) for name in LOGGED}
-    return new, log_table(ADJUSTMENT_SCHEMA, columns, [problem.seeds[run] for run in logs])
+    seeds = [problem.seeds[run] for run in logs]
+    return new, log_table(ADJUSTMENT_SCHEMA, columns, seeds, every=LOG_EVERY)
 
 
 def last_values(log: pa.Table, seeds: Sequence[int]) -> dict[str, np.ndarray]:

@@ -63,8 +63,9 @@ def budget_is_crossed(evidence: Evidence, times: float) -> list[Effect]:
     for name in evidence.experiments:
         beta, found = evidence.beta(name), {}
         for seed, logs in evidence.adjustments(name).items():
-            left = _joined(logs, "expert_value")[FIRST:]
-            found[seed] = ratio(crossings(left, beta) * len(logs[0]), len(left)) - times
+            steps, values = _joined(logs, "expert_value")
+            often, left = crossings(values[steps > FIRST], beta), max(0, steps[-1] - FIRST)
+            found[seed] = ratio(often * _length(logs[0]), left) - times
         unit = f"crossings of J_E = beta an iteration, less {times:g}"
         parts.append(mean_effect(evidence.title(name), unit, found))
     return parts
@@ -76,7 +77,7 @@ def starts_satisfied(evidence: Evidence, share: float) -> list[Effect]:
     parts = []
     for name in evidence.experiments:
         found = {
-            seed: float(_joined(logs, "expert_satisfaction")[:FIRST].max()) - share
+            seed: _best_at_first(*_joined(logs, "expert_satisfaction")) - share
             for seed, logs in evidence.adjustments(name).items()
         }
         unit = f"largest share of demonstrations in the first {FIRST} steps, less {share:g}"
@@ -174,11 +175,23 @@ def _falls(evidence: Evidence, name: str) -> dict[int, float]:
     """By how much the share of demonstrations that keep the constraint falls in each run."""
     found = {}
     for seed, logs in evidence.adjustments(name).items():
-        values = _joined(logs, "expert_satisfaction")
-        end = values[-max(1, len(values) // PART) :]
-        found[seed] = float(values[:FIRST].max() - end.mean())
+        steps, values = _joined(logs, "expert_satisfaction")
+        end = values[steps > steps[-1] - max(1, steps[-1] // PART)]
+        found[seed] = _best_at_first(steps, values) - float(end.mean())
     return found
 
 
-def _joined(logs: list[pa.Table], column: str) -> np.ndarray:
-    return np.concatenate([log[column].to_numpy() for log in logs])
+def _best_at_first(steps: np.ndarray, values: np.ndarray) -> float:
+    return float(values[steps <= FIRST].max())
+
+
+def _joined(logs: list[pa.Table], column: str) -> tuple[np.ndarray, np.ndarray]:
+    """A column over all adjustments, and the steps at which it was logged, counted through."""
+    before = np.cumsum([0, *map(_length, logs)])
+    steps = [log["step"].to_numpy() + n for n, log in zip(before[:-1], logs, strict=True)]
+    return np.concatenate(steps), np.concatenate([log[column].to_numpy() for log in logs])
+
+
+def _length(log: pa.Table) -> int:
+    """Steps of an adjustment, of which its log keeps some and the last."""
+    return int(log["step"].to_numpy()[-1])
