@@ -7,6 +7,7 @@ import pytest
 
 from icl_core.layout import path
 from icl_core.measuring.results import Results
+from icl_core.showing.numbers import duration
 from icl_core.showing.paper import COMMON
 from icl_core.showing.save import show
 from icl_core.showing.settings_table import flattened
@@ -163,7 +164,7 @@ def test_the_times_of_a_method_of_ones_own(tmp_path):
 
 
 def test_durations():
-    found = [times_and_bounds.duration(s) for s in (4.5, 192, 26_100, 3600, 7199)]
+    found = [duration(s) for s in (4.5, 192, 26_100, 3600, 7199)]
     assert found == ["4.5 s", "3.2 min", "7 h 15 min", "1 h 0 min", "2 h 0 min"]
 
 

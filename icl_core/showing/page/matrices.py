@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from icl_core.showing.numbers import duration, lowest
 from icl_core.showing.page.tables import COMPARED, Row, failed_seeds, short
-from icl_core.tables import failed_of
+from icl_core.tables import counted, failed_of
 
 NOT_KEYS = ("metric", "failed", *COMPARED)
 SECONDS = "cpu_seconds_per_seed"
@@ -24,15 +24,15 @@ class Place:
 
 @dataclass(frozen=True)
 class Matrix:
-    """The head and the lines, each with its name; bold says `best`, if any cell is."""
+    """The head and the lines."""
 
     head: tuple[str, ...]
-    rows: tuple[tuple[str, tuple[Place, ...]], ...]
+    rows: tuple[tuple[str, str, tuple[Place, ...]], ...]  # a name, its seeds, and the cells
 
     @property
     def has_best(self) -> bool:
         """Whether a cell is the best of its column."""
-        return any(place.best for _, places in self.rows for place in places)
+        return any(place.best for *_, places in self.rows for place in places)
 
 
 def matrix_of(
@@ -62,11 +62,20 @@ def _compared(rows: Sequence[Row], columns: Sequence[str], titles: Mapping[str, 
         tuple(
             (
                 ", ".join(titles.get(part) or part for part in line if part),
+                _seeds([by_place[line, at] for at in experiments if (line, at) in by_place]),
                 tuple(_place(by_place.get((line, at)), (line, at) in best) for at in experiments),
             )
             for line in lines
         ),
     )
+
+
+def _seeds(rows: Sequence[Row]) -> str:
+    """How many seeds were trained: "5 seeds", or "5 to 10 seeds" where they differ."""
+    counts = sorted({trained for _, trained in map(failed_seeds, rows) if trained})
+    if len(counts) < 2:
+        return counted(counts[0], "seed") if counts else ""
+    return f"{counts[0]} to {counts[-1]} seeds"
 
 
 def _best(by_place: Mapping[tuple, Row], experiment: str) -> set[tuple]:
@@ -102,7 +111,7 @@ def _times(rows: Sequence[Row], titles: Mapping[str, str]) -> Matrix:
     return Matrix(
         tuple(titles.get(method, method) for method in methods),
         tuple(
-            (titles.get(at, at), tuple(_time(by_place.get((at, m))) for m in methods))
+            (titles.get(at, at), "", tuple(_time(by_place.get((at, m))) for m in methods))
             for at in lines
         ),
     )

@@ -169,8 +169,12 @@ def test_results_are_the_papers_matrices_and_bold_is_the_lowest_mean_of_ours(tmp
     matrix, rest = found.split("</table>", 1)
     lines = [words(line) for line in matrix.split("<tr>")[1:]]
     assert lines[0] == "Gridworld (A) gridworld-b"
-    assert lines[1] == "icrl 0.200 ± 0.010 paper 0.11 ± 0.02 0.300 ± 0.010 paper 0.21 ± 0.04"
-    assert lines[2].startswith("ICL 0.100 ± 0.010 paper 0.08 ± 0.01 0.020 ± 0.010 (1 of 10 seeds")
+    assert (
+        lines[1] == "icrl 5 seeds 0.200 ± 0.010 paper 0.11 ± 0.02 0.300 ± 0.010 paper 0.21 ± 0.04"
+    )
+    assert lines[2].startswith(
+        "ICL 10 seeds 0.100 ± 0.010 paper 0.08 ± 0.01 0.020 ± 0.010 (1 of 10 seeds"
+    )
     assert lines[3] == "gail-constraint \N{EN DASH} not run paper 0.25 ± 0.01"
     assert re.findall(r'"ours best">(.*?)<', matrix) == ["0.100 ± 0.010"]
     assert words(rest).count("Bold: the lowest mean of ours in a column.") == 1
