@@ -132,7 +132,7 @@ def left_out(axes: Axes, why: str) -> None:
 def footer(figure: Figure, text: str) -> None:
     """Small print at the bottom right; the layout keeps room for it."""
     if text:
-        figure.supxlabel(text, x=0.995, ha="right", fontsize=5, color=GREY)
+        figure.supxlabel(text, x=0.995, ha="right", fontsize=5.5, color=GREY)
 
 
 def plus_minus(mean: float, std: float) -> str:

@@ -109,7 +109,7 @@ def running_mean(values: np.ndarray, width: int) -> np.ndarray:
 
 def _draw_value(ax: Axes, curve: Log, beta: float) -> None:
     _draw_curves(ax, curve["constraint_value"], GREEN)
-    threshold_line(ax, beta)
+    threshold_line(ax, beta, "outside")
     ax.set_ylim(0, 1.12 * max(curve["constraint_value"].max(), beta))
 
 

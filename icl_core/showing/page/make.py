@@ -146,7 +146,6 @@ def make_page(
     folder = Path(results_folder)
     ordered = sorted(items, key=lambda item: item.order)
     shown = [read_item(item, folder, scale, simulated, titles) for item in ordered]
-    counts, claims = verdicts.read_verdicts(folder / "claims.parquet")
     text = (
         _environment()
         .get_template("page.html")
@@ -159,22 +158,30 @@ def make_page(
             paper_seeds=opening.PAPER_SEEDS,
             first=_first_look(shown, folder),
             failures=opening.read_failures(folder, titles),
-            counts=counts,
-            claims=claims,
-            topics=verdicts.by_topic(claims),
-            fewest=FEWEST,
-            tones=TONES,
-            slugs=SLUGS,
-            origin=origin(),
-            bar=verdicts,
+            **_verdicts(folder),
             tables=[one for one in shown if one.item.kind == "table"],
             figures=[one for one in shown if one.item.kind == "figure"],
             anchors={one.item.label: one.item.id for one in shown},
             missing=missing_of_paper(one.item.label for one in shown),
+            origin=origin(),
             packages=next((one.provenance.packages for one in shown), ()),
         )
     )
     write_whole(output, text)
+
+
+def _verdicts(folder: Path) -> dict[str, object]:
+    """What the page says of the claims, by the names that it has for it."""
+    counts, claims = verdicts.read_verdicts(folder / "claims.parquet")
+    return {
+        "counts": counts,
+        "claims": claims,
+        "topics": verdicts.by_topic(claims),
+        "fewest": FEWEST,
+        "tones": TONES,
+        "slugs": SLUGS,
+        "bar": verdicts,
+    }
 
 
 def _first_look(shown: Sequence[Shown], folder: Path) -> FirstLook:

@@ -10,6 +10,8 @@ from icl_core.showing.page.tables import COMPARED, Row, failed_seeds, short
 from icl_core.tables import counted, failed_of
 
 NOT_KEYS = ("metric", "failed", *COMPARED)
+# How a line is called whose seeds end elsewhere than with their last policy.
+PLAIN, ENDS = ("", "last"), {"best": "best by NAD"}
 SECONDS = "cpu_seconds_per_seed"
 
 
@@ -53,7 +55,7 @@ def _compared(rows: Sequence[Row], columns: Sequence[str], titles: Mapping[str, 
         for name in columns
         if name not in NOT_KEYS and name != "experiment" and _is_text(name, rows)
     ]
-    by_place = {(tuple(row[key] for key in keys), row["experiment"]): row for row in rows}
+    by_place = _by_place(rows, keys)
     lines = tuple(dict.fromkeys(line for line, _ in by_place))
     experiments = tuple(dict.fromkeys(row["experiment"] for row in rows))
     best = {(line, at) for at in experiments for line in _best(by_place, at) if "method" in columns}
@@ -61,13 +63,27 @@ def _compared(rows: Sequence[Row], columns: Sequence[str], titles: Mapping[str, 
         tuple(titles.get(name, name) for name in experiments),
         tuple(
             (
-                ", ".join(titles.get(part) or part for part in line if part),
+                ", ".join(
+                    titles.get(part) or ENDS.get(part, part) for part in line if part not in PLAIN
+                ),
                 _seeds([by_place[line, at] for at in experiments if (line, at) in by_place]),
                 tuple(_place(by_place.get((line, at)), (line, at) in best) for at in experiments),
             )
             for line in lines
         ),
     )
+
+
+def _by_place(rows: Sequence[Row], keys: Sequence[str]) -> dict[tuple[tuple[str, ...], str], Row]:
+    """The rows by line and environment.
+
+    What was not run says nothing but whose it is: it stands in the first line of that.
+    """
+    named = [(tuple(row[key] for key in keys), row) for row in rows]
+    first: dict[str, tuple[str, ...]] = {}
+    for line, _ in sorted(named, key=lambda one: not all(one[0])):
+        first.setdefault(line[0], line)
+    return {(line if all(line) else first[line[0]], row["experiment"]): row for line, row in named}
 
 
 def _seeds(rows: Sequence[Row]) -> str:

@@ -18,6 +18,7 @@ from icl_core.errors import InputError
 from icl_core.showing.item import read_items
 from icl_core.showing.page import make
 from icl_core.showing.page.make import make_page
+from icl_core.showing.page.matrices import matrix_of
 from icl_core.showing.page.opening import PICTURE
 from icl_core.showing.page.origin import origin
 from tests.showing.page.made_up import RESULTS, SETTINGS, make_results, provenance
@@ -178,6 +179,36 @@ def test_results_are_the_papers_matrices_and_bold_is_the_lowest_mean_of_ours(tmp
     assert lines[3] == "gail-constraint \N{EN DASH} not run paper 0.25 ± 0.01"
     assert re.findall(r'"ours best">(.*?)<', matrix) == ["0.100 ± 0.010"]
     assert words(rest).count("Bold: the lowest mean of ours in a column.") == 1
+
+
+def test_a_matrix_has_a_line_for_each_end_of_a_run():
+    def row(method, at, selection, mean):
+        ours = {"mean": mean, "std": mean, "seeds": mean and "5", "failed": ""}
+        paper = {"paper_mean": "0.1", "paper_std": "0.0"}
+        return {"method": method, "experiment": at, "selection": selection, **ours, **paper}
+
+    rows = [
+        row("icrl", "a", "", ""),  # not run here
+        row("icrl", "b", "last", "0.4"),
+        row("icl", "a", "last", "0.3"),
+        row("icl", "a", "best", "0.2"),
+        row("icl", "b", "last", "0.5"),
+        row("new", "a", "", ""),  # nor anywhere
+    ]
+    found = matrix_of(rows, list(rows[0]), {"icl": "ICL"})
+    assert found.head == ("a", "b")
+    assert [line[:2] for line in found.rows] == [
+        ("icrl", "5 seeds"),
+        ("ICL", "5 seeds"),
+        ("ICL, best by NAD", "5 seeds"),
+        ("new", ""),
+    ]
+    places = [[place.ours for place in places] for *_, places in found.rows]
+    dash = "\N{EN DASH}"
+    assert places[:2] == [["not run", "0.400 ± 0.400"], ["0.300 ± 0.300", "0.500 ± 0.500"]]
+    assert places[2:] == [["0.200 ± 0.200", dash], ["not run", dash]]
+    best = [[place.best for place in places] for *_, places in found.rows]
+    assert best == [[False, True], [False, False], [True, False], [False, False]]
 
 
 def test_times_stand_as_a_matrix_too(page):
