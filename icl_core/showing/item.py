@@ -5,7 +5,7 @@ A file in `figures/` or `tables/` declares `ITEMS`, a list of mappings written o
     title        what it shows
     caption      what stands below it, as plain text
     needs        what it is made from, as kinds of `icl_core.layout`: "constraint:method=icl"
-    experiments  whose results it shows, or "all"
+    experiments  whose results it shows, or "all"; in a list "main" stands for the paper's eight
     name         of its files (default: the name of the file that declares it)
     draw         the function that makes it (default: "draw")
     number       in the paper; without one the item is not the paper's
@@ -29,9 +29,11 @@ from typing import Any
 from icl_core import discovery
 from icl_core.errors import InputError
 from icl_core.layout import Need
+from icl_core.measuring.paper import MINUTES_OF
 from icl_core.settings import setting
 
 ALL = "all"  # experiments
+MAIN = "main"  # in a list of experiments: one for each environment of the paper
 
 
 @dataclass(frozen=True)
@@ -174,8 +176,13 @@ def _item(kind: str, given: Mapping[str, Any], module: str) -> Item:
     except (ValueError, AttributeError) as error:
         raise InputError(f"{where}: expected needs such as 'constraint', found {error}") from error
     own = {k: v for k, v in given.items() if k not in ("name", "needs", "experiments")}
-    experiments = () if given["experiments"] == ALL else tuple(given["experiments"])
+    experiments = () if given["experiments"] == ALL else _named(given["experiments"])
     return Item(kind, given["name"], needs=needs, experiments=experiments, module=module, **own)
+
+
+def _named(experiments: Iterable[str]) -> tuple[str, ...]:
+    """The experiments of a list, "main" among them written out."""
+    return tuple(name for one in experiments for name in (MINUTES_OF if one == MAIN else (one,)))
 
 
 def _check(given: Mapping[str, Any], where: str) -> None:

@@ -22,7 +22,7 @@ VERMILION, GREY, DARK = "#D55E00", "#8C8C8C", "#262626"
 LINE_COLOURS = (BLUE, ORANGE, GREEN, VERMILION, GREY, DARK)  # the paper's: a=0 blue, a=1 orange
 
 CONSTRAINT_MAP = "viridis"  # perceptually even, readable without colour vision
-ACCRUAL_MAP = "magma_r"
+ACCRUAL_MAP = "magma"  # bright is much, as bright is forbidden
 
 RC: dict[RcKeyType, Any] = {
     "font.family": "DejaVu Sans",  # comes with matplotlib, so it is the same everywhere
@@ -98,16 +98,17 @@ def title(axes: Axes, text: str, subtitle: str = "") -> None:
 
 
 def threshold_line(axes: Axes, threshold: float, side: str = "right") -> None:
-    """A dashed line at beta, named at its right or left end."""
+    """A dashed line at beta, named above its right or left end, or behind it ("outside")."""
     axes.axhline(threshold, color=VERMILION, linewidth=0.9, linestyle=(0, (4, 2)))
+    outside = side == "outside"
     axes.annotate(
         rf"$\beta={threshold:g}$",
-        (0.985 if side == "right" else 0.015, threshold),
-        xytext=(0, 1.5),
+        ({"left": 0.015, "right": 0.985, "outside": 1.0}[side], threshold),
+        xytext=(2, 0) if outside else (0, 1.5),
         xycoords=axes.get_yaxis_transform(),
         textcoords="offset points",
-        ha=side,
-        va="bottom",
+        ha="left" if outside else side,
+        va="center" if outside else "bottom",
         fontsize=6,
         color=VERMILION,
     )
@@ -131,7 +132,7 @@ def left_out(axes: Axes, why: str) -> None:
 def footer(figure: Figure, text: str) -> None:
     """Small print at the bottom right; the layout keeps room for it."""
     if text:
-        figure.supxlabel(text, x=0.995, ha="right", fontsize=5, color=GREY)
+        figure.supxlabel(text, x=0.995, ha="right", fontsize=5.5, color=GREY)
 
 
 def plus_minus(mean: float, std: float) -> str:

@@ -116,7 +116,7 @@ def test_the_share_that_is_forbidden_and_accruals(world):
     visits[30, 4], visits[30, 60] = 1, 3  # 10 m and 150 m at 30 m/s
     runs = sloped(world, 2, 1.5)[None]
     figure = driving.draw_constraints(world, {"icl": runs}, ICL, visits)
-    assert any("forbids 25.0 % of the expert's steps" in text for text in texts(figure))
+    assert any("forbids 25.0 % of expert's steps" in text for text in texts(figure))
     elsewhere = np.zeros((2, *world.grid.shape))
     elsewhere[0, 30, 4] = elsewhere[1, 1, 1] = 7
     shown = {"icl": np.stack([visits, visits])}
@@ -128,6 +128,24 @@ def test_the_share_that_is_forbidden_and_accruals(world):
     alone = Accruals(np.ones((1, *EXID.grid.shape)), {}, {})
     figure = driving.draw_accruals(EXID, alone, {})
     assert figure.axes[0].images[0].get_array().sum() == pytest.approx(100)
+
+
+def test_every_seed_has_its_own_line_and_gaps_a_second_scale(world):
+    runs = np.stack([sloped(world, 5, 1.0), sloped(world, 5, 2.0), np.zeros(world.grid.shape)])
+    figure = driving.draw_constraints(world, {"icl": runs}, ICL)
+    ax = figure.axes[0]
+    assert len(ax.collections) == 2  # contours; the third forbids nothing
+    (scale,) = [one for one in ax.child_axes if one.get_ylabel() == "gap between centres [m]"]
+    figure.draw_without_rendering()
+    length = 2 * world.tracks.half_length.mean()
+    np.testing.assert_allclose(np.array(scale.get_ylim()) - ax.get_ylim(), length)
+    figure = driving.draw_constraints(EXID, {"icl": np.ones((1, *EXID.grid.shape))}, ICL)
+    assert not [one for one in figure.axes[0].child_axes if "centres" in one.get_ylabel()]
+
+
+def test_vehicles_are_as_large_as_the_road_is(world):
+    figure = driving_environments.draw_frame(world, driving_environments.chosen_state(world))
+    assert [ax.get_aspect() for ax in figure.axes] == [1.0, 1.0]
 
 
 def test_the_shown_frame_has_somebody_ahead(world):

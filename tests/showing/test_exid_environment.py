@@ -4,7 +4,7 @@ import pytest
 
 from icl_core.environments.worlds.exid import ExiD
 from icl_core.measuring.results import Results
-from icl_core.showing.figures.driving_environments import exid_figure
+from icl_core.showing.figures.exid_environment import exid_figure
 from icl_core.showing.save import save_figure
 from icl_core.showing.style import publication_style
 from tests.demonstrations.made_up_roads import WIDTH, glide, left_bend, scene_file
@@ -29,13 +29,22 @@ def test_it_says_where_the_recordings_are_from(tmp_path, source, whose):
     figure = drawn(tmp_path, source)
     assert figure.get_supxlabel() == f"scale: quick; {whose} recordings"
     titles = [ax.get_title().strip() for ax in figure.axes]
-    assert titles == ["Recorded lane change", "The environment made of it"]
+    assert titles == [
+        "Recorded lane change",
+        "Its lanes",
+        "The agent starts",
+        "It moves by its action",
+    ]
 
 
-def test_what_is_right_of_the_target_line_is_drawn_below_it(tmp_path):
+def test_its_distance_grows_upwards_as_in_figures_11_and_29(tmp_path):
     figure = drawn(tmp_path, "simulated")
-    low, high = figure.axes[1].get_ylim()
-    assert low > WIDTH and high < -WIDTH
+    first, later = figure.axes[2:]
+    assert first.get_ylim() == later.get_ylim()
+    low, high = first.get_ylim()
+    assert low < -WIDTH and high > WIDTH
+    sides = {text.get_text(): text.get_position()[1] for text in first.texts}
+    assert sides["right of the line"] > sides["left of the line"]
 
 
 @pytest.mark.parametrize("distance", ["perpendicular", "authors"])

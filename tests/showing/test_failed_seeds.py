@@ -198,7 +198,7 @@ def test_the_page_names_failed_seeds_and_shows_no_number_of_them(tmp_path):
     titles = {"icl": "ICL", "icrl": "ICRL", "gridworld-a": "Gridworld (A)"}
     make_page(tmp_path / "p.html", "quick", read_items(), tmp_path, titles, [])
     page = (tmp_path / "p.html").read_text()
-    look, rest = page.split('id="claims"')
+    look, rest = page.split('<h2 id="tables">')
     assert "<strong>Failed seeds:</strong> ICL on Gridworld (A), seed 2." in look
     words = " ".join(re.sub(r"<[^>]*>", " ", look).split())
     assert "0.010 ± 0.000 (1 of 2 seeds failed)" in words

@@ -16,9 +16,10 @@ from icl_core.showing.figures import (
     adjustment,
     environments,
     gridworlds,
+    lagrangian,
     positions,
 )
-from icl_core.showing.figures.ablations import errors_by_iteration
+from icl_core.showing.figures.ablations import VARIANTS, by_iteration
 from icl_core.showing.figures.experts import reward_figure, running_mean
 from icl_core.showing.loading import Accruals
 from icl_core.showing.save import numbered_ids, save_figure, show
@@ -29,7 +30,7 @@ from tests.showing.conftest import ITEMS, drawn_anew, only, texts, titles
 FIGURES = [name for name, item in ITEMS.items() if item.kind == "figure" and item.number != 14]
 # Of each function that draws, its first figure, but for the driving figures: test_driving and
 # test_exid_environment write those twice.
-DRIVING = ("driving", "driving_environments")
+DRIVING = ("driving", "driving_environments", "exid_environment")
 FIRST = {
     (ITEMS[name].module, ITEMS[name].draw): name
     for name in reversed(FIGURES)
@@ -189,10 +190,10 @@ def test_loaders_give_what_was_stored(results):
     assert rollout_visits(rollouts, world).shape == (3, 49, 2)
 
 
-def test_ablation_curves_are_the_unreported_errors_in_order(results, drawn):
+def test_ablation_curves_are_the_unreported_values_in_order(results, drawn):
     table = loading.metrics_of(results)
-    errors = errors_by_iteration(table, "cartpole-mr-no-mixture")
-    assert errors.shape == (3, 5 - 1)
+    iterations, errors = by_iteration(table, "cartpole-mr-no-mixture")
+    assert iterations.tolist() == [0, 1, 2, 3] and errors.shape == (3, 4)
     wanted = {
         (row["seed"], row["iteration"]): row["value"]
         for row in table.to_pylist()
@@ -200,9 +201,45 @@ def test_ablation_curves_are_the_unreported_errors_in_order(results, drawn):
     }
     assert errors[1, 3] == wanted[2, 3] and errors[0, 0] == wanted[1, 0]
     figure = drawn("figure-05-ablations")
-    lines = {line.get_label(): line for line in figure.axes[2].lines}
-    np.testing.assert_allclose(lines["no mixture, no reweighting"].get_ydata(), errors.mean(axis=0))
-    assert figure.axes[2].get_title().strip() == "CartPole (MR)"
+    above, below = figure.axes[2], figure.axes[2 + 4]
+    assert above.get_title().strip() == "CartPole (MR)"
+    for ax, metric in ((above, "cmse"), (below, "nad")):
+        _, values = by_iteration(table, "cartpole-mr-no-mixture", metric)
+        lines = {line.get_label(): line for line in ax.lines}
+        mean = lines["no mixture, no reweighting"].get_ydata()
+        np.testing.assert_allclose(mean, values.mean(axis=0))
+        drawn_seeds = [line for line in ax.lines if line.get_alpha()]
+        assert len(drawn_seeds) == len(VARIANTS) * 3
+        assert any(np.array_equal(line.get_ydata(), values[2]) for line in drawn_seeds)
+    assert [figure.axes[k].get_ylabel() for k in (0, 4)] == ["CMSE", "NAD"]
+
+
+def test_each_seeds_constraint_is_a_line_and_its_edge_a_number():
+    """A mean of seeds that forbid and seeds that do not is not a soft constraint."""
+    world = make_world("cartpole-mid")
+    x = world.grid.axes[0].nodes
+    runs = np.zeros((3, len(x), 2))
+    runs[..., 0], runs[..., 1] = x < -1.45, x > 1.35
+    runs[0, x > 2, 0] = 1.0  # the tail of one seed
+    figure = positions.draw_constraints(world, {"icl": runs}, ICL)
+    ax = figure.axes[1]
+    seeds = [line.get_ydata() for line in ax.lines if line.get_linewidth() == 0.4]
+    assert len(seeds) == 6
+    assert any(np.array_equal(line, runs[0, :, 0]) for line in seeds)
+    numbers = [[text.get_text() for text in ax.texts if "CMSE" not in text.get_text()]]
+    numbers.append([t.get_text() for t in figure.axes[0].texts if t.get_text() != "0 or 1"])
+    assert numbers == [["\N{MINUS SIGN}1.45", "1.35"], ["\N{MINUS SIGN}1.00", "1.00"]]
+
+
+def test_a_constraint_without_an_edge_has_no_number():
+    world = make_world("cartpole-mid")
+    figure = positions.draw_constraints(world, {"icl": np.zeros((2, *world.grid.shape))}, ICL)
+    assert [text.get_text() for text in figure.axes[1].texts] == ["CMSE 0.296 ± 0.000"]
+
+
+def test_crossings_lie_between_the_points():
+    x, values = np.arange(4.0), np.array([0.0, 1.0, 0.75, 0.0])
+    np.testing.assert_allclose(positions.crossings(x, values), [0.5, 2 + 1 / 3])
 
 
 def test_sweeps_name_their_setting(drawn):
@@ -215,7 +252,7 @@ def test_sweeps_name_their_setting(drawn):
 
 
 def test_adjustment_logs_are_put_end_to_end(results):
-    log = adjustment.adjustment_log(results, "gridworld-a-lagrangian")
+    log = lagrangian.adjustment_log(results, "gridworld-a-lagrangian")
     assert sorted(log) == [1, 2, 3]
     assert len(log[1]["multiplier"]) == 3 * 40
     np.testing.assert_array_equal(log[1]["step"], np.arange(1, 121))  # steps are counted through
@@ -226,12 +263,45 @@ def test_adjustment_logs_are_put_end_to_end(results):
     )
 
 
+def test_the_multiplier_of_every_seed_is_drawn_and_satisfaction_has_one_scale(results, drawn):
+    figure = drawn("figure-07-lagrangian")
+    multiplier, left, right = figure.axes[1:4]
+    assert len(multiplier.lines) == 3
+    assert left.get_ylim() == right.get_ylim() == (0, 103)
+    assert left.get_xlim() == right.get_xlim()
+    assert right.get_legend() is None  # one penalty: nothing to tell apart
+    assert multiplier.get_yscale() == "linear"
+
+
+def test_a_penalty_on_the_mean_stands_beside_ours(results, monkeypatch):
+    kept = [re.sub("gridworld-a-no-mixture", "gridworld-a-mean-hinge", p) for p in results.paths]
+    log = lagrangian.adjustment_log
+    monkeypatch.setattr(
+        lagrangian,
+        "adjustment_log",
+        lambda given, name: log(results, name.replace("mean-hinge", "no-mixture")),
+    )
+    names = ITEMS["figure-07-lagrangian"].experiments
+    assert names[-1] == "gridworld-a-mean-hinge"
+    figure = lagrangian.lagrangian_figure(replace(results, paths=tuple(kept)), names)
+    found = [text.get_text() for text in figure.axes[3].get_legend().get_texts()]
+    assert found == ["ICL (penalty)", "penalty on the mean"]
+
+
+def test_a_multiplier_of_spikes_is_drawn_on_a_logarithmic_scale():
+    _, axes = lagrangian.panels(1, height=1)
+    spiky = np.where(np.arange(400) == 3, 17.0, 0.1)
+    log = {"step": np.arange(400), "multiplier": spiky}
+    lagrangian._draw_multipliers(axes[0, 0], {1: log}, 1)
+    assert axes[0, 0].get_yscale() == "symlog"
+
+
 def test_thinning_keeps_every_value_but_an_incomplete_end():
     counted = np.arange(1003.0)
-    steps, spans = adjustment.thinned(counted + 1, counted, points=100)
+    steps, spans = lagrangian.thinned(counted + 1, counted, points=100)
     assert spans.shape == (91, 11) and spans[0, 0] == 0 and spans[-1, -1] == 91 * 11 - 1
     assert steps[0] == 6  # of steps 1 to 11
-    steps, spans = adjustment.thinned(counted[:7] * 25 + 1, counted[:7], points=100)
+    steps, spans = lagrangian.thinned(counted[:7] * 25 + 1, counted[:7], points=100)
     np.testing.assert_array_equal(steps, counted[:7] * 25 + 1)
 
 
@@ -244,6 +314,13 @@ def test_direction_marks_who_goes_where_and_shows_the_change():
     change = figure.axes[2].images[0]
     np.testing.assert_array_equal(change.get_array(), after - before)
     assert change.get_clim() == (-1.0, 1.0)
+    bars = [child for ax in figure.axes[2:4] for child in ax.child_axes]
+    assert [bar.get_ylabel() for bar in bars] == ["change of c", "c(i, j)"]
+    counted = adjustment.as_pulled(expert > 0, agent > 0, after - before)
+    # six cells each; the corner is both's. It rises in one and falls everywhere else.
+    assert (
+        counted == "c falls in 6 of 6 cells of the expert alone, rises in 1 of 6 of the agent alone"
+    )
     rings, dots = (
         {tuple(point) for point in marks.get_offsets().tolist()}
         for marks in figure.axes[2].collections[:2]

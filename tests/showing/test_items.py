@@ -10,13 +10,17 @@ import pytest
 from icl_core import discovery
 from icl_core.errors import InputError
 from icl_core.layout import Need
+from icl_core.measuring.paper import MINUTES_OF
 from icl_core.measuring.results import Results
 from icl_core.showing import paper
 from icl_core.showing.item import read_items
 from icl_core.showing.save import show
-from tests.fake_results import EXPERIMENTS
+from tests.fake_results import CONFIG, EXPERIMENTS
 from tests.showing.conftest import ITEMS
+from workflow.lib.configuration import resolve
 
+# What is run at the paper's scale alone.
+OF_THE_PAPERS_SCALE = resolve({**CONFIG, "scale": "paper"}).experiments
 NEW = """
 ITEMS = [{"title": "New", "caption": "Newly made.", "needs": ["metrics"], "experiments": "all"}]
 """
@@ -39,10 +43,19 @@ def test_items_come_in_the_papers_order():
 @pytest.mark.parametrize("item", ITEMS.values(), ids=list(ITEMS))
 def test_item(item):
     assert callable(item.load())
-    assert set(item.experiments) <= set(EXPERIMENTS)
+    assert set(item.experiments) <= {*EXPERIMENTS, *OF_THE_PAPERS_SCALE}
     assert all(re.fullmatch(rf"{item.kind}s/{item.name}\.\w+", path) for path in item.outputs)
     assert item.caption.endswith(".") and not re.search(r"\*\*|``|  ", item.caption)
     assert not item.caption.startswith(("Figure", "Table"))  # the page writes the label
+
+
+def test_the_papers_eight_environments_have_one_home():
+    for name in ("table-07-settings-common", "table-11b-settings-icl-plus"):
+        assert ITEMS[name].experiments == tuple(MINUTES_OF)
+    times = ITEMS["table-12-training-times"].experiments
+    assert times[:8] == tuple(MINUTES_OF) and times[8:] == tuple(
+        f"{name}-all-iterations" for name in times[:4]
+    )
 
 
 def test_a_claim_or_caption_finds_an_item_by_its_label():

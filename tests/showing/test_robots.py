@@ -21,8 +21,8 @@ WRITTEN = {"icrl": "ICRL", "icl": r"ICL ($\beta=5$)"}
 
 
 def curves(ax):
-    """The lines of a panel but for those that mark a place."""
-    return [line for line in ax.lines if len(line.get_xdata()) > 2]
+    """The means of a panel: neither the lines of seeds nor those that mark a place."""
+    return [line for line in ax.lines if len(line.get_xdata()) > 2 and line.get_linewidth() > 0.5]
 
 
 # Figures 24 to 27
@@ -101,11 +101,16 @@ def test_training_is_drawn_over_the_steps_taken(results):
     (icrl,) = curves(figure.axes[0])
     np.testing.assert_array_equal(icrl.get_xdata(), [200, 400, 600, 800])  # where episodes ended
     np.testing.assert_allclose(icrl.get_ydata(), np.mean([11, 11.1, 13]) + 2 * np.arange(4))
-    parts = [line for line in figure.axes[2].lines if line.get_linestyle() == "-"]
+    parts = [one for one in figure.axes[2].lines if one.get_linestyle() == "-"]
+    seeds = [one.get_ydata().tolist() for one in parts if one.get_linewidth() < 0.5]
+    np.testing.assert_allclose(seeds, [[101, 103], [101.1, 103.1]])  # later there is but one
+    parts = [one for one in parts if one.get_linewidth() > 0.5]
     steps = [part.get_xdata().tolist() for part in parts]
     assert steps == [[80, 160], [240, 320], [400, 480]]
     np.testing.assert_allclose(parts[0].get_ydata(), [101.05, 103.05])
     np.testing.assert_allclose(parts[1].get_ydata(), [201, 203])  # of the seed that goes on
+    left = [text.get_text() for text in figure.axes[2].texts if text.get_fontsize() == 5]
+    assert left == ["2", "1", "1"]
     starts = [line for line in figure.axes[2].lines if line.get_linestyle() == ":"]
     assert [line.get_xdata()[0] for line in starts] == [160, 320]
     assert "scale: quick; ICRL 3 seeds, ICL 2 seeds" in figure.get_supxlabel()
@@ -153,15 +158,18 @@ def test_steps_behind_a_row_of_the_log():
     assert found == {"icl": 20 * 1000}
 
 
-def test_spread_over_seeds_equals_a_loop():
+def test_means_over_seeds_equal_a_loop():
     rng = np.random.default_rng(0)
     values = rng.normal(size=(6, 4))
     values[rng.uniform(size=values.shape) < 0.4] = np.nan
     values[2] = np.nan
     table = log([1, 2, 3, 4], values, values)
     columns = {name: table[name].to_numpy() for name in table.column_names}
-    epochs, spread = training.over_seeds(columns, "return")
+    epochs, means = training.over_seeds(columns, "return")
     assert epochs.tolist() == [epoch for epoch in range(1, 7) if epoch != 3]
-    for epoch, found in zip(epochs, spread.T, strict=True):
+    for epoch, found in zip(epochs, means, strict=True):
         known = [value for value in values[epoch - 1] if value == value]
-        assert found == pytest.approx([sum(known) / len(known), min(known), max(known)])
+        assert found == pytest.approx(sum(known) / len(known))
+    for seed, (own, line) in enumerate(training.of_each_seed(columns, "return")):
+        np.testing.assert_array_equal(line, values[own - 1, seed])
+        assert not np.isnan(line).any()

@@ -9,12 +9,20 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from matplotlib.patheffects import withStroke
 
 from icl_core.demonstrations.accruals import normalised
 from icl_core.environments.world import Axis, World
 from icl_core.measuring.results import Results
 from icl_core.measuring.statistics import mean_and_std
-from icl_core.showing.fields import BOUNDARY, EXPERT, OUTLINE, draw_boundary, draw_field
+from icl_core.showing.fields import (
+    BOUNDARY,
+    EXPERT,
+    OUTLINE,
+    SEED_WIDTH,
+    draw_boundaries,
+    draw_field,
+)
 from icl_core.showing.loading import (
     Accruals,
     accruals,
@@ -28,6 +36,7 @@ from icl_core.showing.loading import (
 from icl_core.showing.style import (
     ACCRUAL_MAP,
     CONSTRAINT_MAP,
+    DARK,
     PAGE,
     colour_bar,
     footer,
@@ -42,9 +51,12 @@ ITEMS = [
         "draw": "constraint_figure",
         "title": "Constraint function, HighD",
         "caption": (
-            "Recovered constraint over speed and gap, mean over seeds: 1 is forbidden. Red: what "
-            "the recorded drivers do. Where the traffic is simulated the line is the rule that "
-            "its drivers keep."
+            "Recovered constraint over speed and gap: 1 is forbidden. Colours: mean over seeds, so "
+            "that a plateau is the share of the seeds that forbid; white lines: where each seed's "
+            "own constraint crosses 0.5. Red: what the recorded drivers do. Gaps are measured from "
+            "bumper to bumper; the outer scale has them between centres, as the paper has, with a "
+            "vehicle of mean length. Where the traffic is simulated the dashed line is the rule "
+            "that its drivers keep."
         ),
         "category": "Recovered constraints",
         "needs": ["constraint", "demonstrations"],
@@ -56,8 +68,9 @@ ITEMS = [
         "draw": "constraint_figure",
         "title": "Constraint function, ExiD",
         "caption": (
-            "Recovered constraint over lateral velocity and distance to the target lane, mean "
-            "over seeds: 1 is forbidden. Red: what the recorded drivers do."
+            "Recovered constraint over lateral velocity and distance to the target lane: 1 is "
+            "forbidden. Colours: mean over seeds; white lines: where each seed's own constraint "
+            "crosses 0.5. Red: what the recorded drivers do."
         ),
         "category": "Recovered constraints",
         "needs": ["constraint", "demonstrations"],
@@ -69,7 +82,10 @@ ITEMS = [
         "draw": "accruals_figure",
         "title": "Accruals, HighD",
         "caption": (
-            "HighD: which speeds and gaps the demonstrations and the learned policies visit."
+            "HighD: which speeds and gaps the demonstrations and the learned policies visit, gaps "
+            "from bumper to bumper. A cell counts as visited or not, however often; of policies "
+            "the share of the seeds that visit it is shown. Below each title: how many of a "
+            "policy's steps are in cells that the demonstrations visit."
         ),
         "category": "Accruals",
         "needs": ["demonstrations", "rollouts"],
@@ -82,7 +98,8 @@ ITEMS = [
         "title": "Accruals, ExiD",
         "caption": (
             "ExiD: which lateral velocities and distances the demonstrations and the learned "
-            "policies visit."
+            "policies visit, as the share of all visits, mean over seeds. Below each title: how "
+            "many of a policy's steps are in cells that the demonstrations visit."
         ),
         "category": "Accruals",
         "needs": ["demonstrations", "rollouts"],
@@ -91,6 +108,7 @@ ITEMS = [
 ]
 
 HEIGHT = 2.35
+RULE = (0, (3, 1.5))  # the dashes of the simulated drivers' rule
 
 
 class View(NamedTuple):
@@ -105,7 +123,7 @@ VIEWS = {"highd": View(0, 1, binary=True), "exid": View(1, 0)}
 
 
 def constraint_figure(results: Results, experiments: Sequence[str]) -> Figure:
-    """Figures 2 and 11: each method's mean over seeds, and where the demonstrations went."""
+    """Figures 2 and 11: each method's mean, every seed's line, and where the expert went."""
     (experiment,) = experiments
     world = results.worlds[experiment]
     values = recovered_constraints(results, experiment)
@@ -141,12 +159,14 @@ def draw_constraints(
         mean = runs.mean(axis=0)
         turned = mean.transpose(view.up, view.across)
         image = draw_field(ax, _over(world, view), turned, CONSTRAINT_MAP, 1.0)
-        draw_boundary(ax, _over(world, view), turned)
+        each = runs.transpose(0, 1 + view.up, 1 + view.across)
+        draw_boundaries(ax, _over(world, view), each)
         if expert is not None:
             _draw_points(ax, world, view, expert)
         _draw_rule(ax, world, view)
         title(ax, titles[method], _violations(runs, expert))
     _label(axes[0], world, view)
+    _between_centres(axes[0, 0], world)
     if image is not None:
         symbols = ", ".join(world.grid.axes[k].name.split()[-1] for k in (view.across, view.up))
         colour_bar(figure, axes[0, -1], image, f"constraint value c({symbols})", width=0.05)
@@ -187,7 +207,7 @@ def _violations(runs: np.ndarray, expert: np.ndarray | None) -> str:
     if expert is None:
         return " "
     counts = np.broadcast_to(expert, runs.shape)
-    return f"forbids {_percent(counts, runs >= BOUNDARY)} of the expert's steps"
+    return f"forbids {_percent(counts, runs >= BOUNDARY)} of expert's steps"
 
 
 def _percent(counts: np.ndarray, chosen: np.ndarray) -> str:
@@ -224,7 +244,7 @@ def _draw_rule(ax: Axes, world: World, view: View) -> None:
             speed,
             rule.gap(speed),
             color="white",
-            linestyle=(0, (3, 1.5)),
+            linestyle=RULE,
             linewidth=1.0,
             path_effects=OUTLINE,
         )
@@ -237,10 +257,21 @@ def _label(axes: np.ndarray, world: World, view: View) -> None:
     axes[0].set_ylabel(world.grid.axes[view.up].label)
 
 
+def _between_centres(ax: Axes, world: World) -> None:
+    """A second scale beside gaps from bumper to bumper: half of either vehicle more."""
+    tracks = getattr(world, "tracks", None)
+    if tracks is None or getattr(world, "centre_gap", True):
+        return
+    length = 2 * float(np.mean(tracks.half_length))
+    shift = (lambda gap: gap + length, lambda gap: gap - length)
+    ax.secondary_yaxis(-0.27, functions=shift).set_ylabel("gap between centres [m]")
+
+
 def _legend(figure: Figure, world: World, with_expert: bool) -> None:
-    """Below the panels, on grey: two of the lines are white."""
-    handles = [Line2D([], [], color="white", linewidth=1.2)]
-    labels = [f"c = {BOUNDARY:g}"]
+    """Above the panels; what is white in them has a dark rim here."""
+    rim = [withStroke(linewidth=2.2, foreground=DARK)]
+    handles = [Line2D([], [], color="white", linewidth=2 * SEED_WIDTH, path_effects=rim)]
+    labels = [f"c = {BOUNDARY:g} of a seed"]
     if with_expert:
         point = Line2D([], [], marker="s", linestyle="none", markersize=2.5, color=EXPERT)
         point.set_markeredgewidth(0)
@@ -248,20 +279,12 @@ def _legend(figure: Figure, world: World, with_expert: bool) -> None:
         labels.append("cells that the expert visits")
     rule = getattr(world, "headway", None)
     if rule is not None:
-        handles.append(Line2D([], [], color="white", linestyle=(0, (3, 1.5)), linewidth=1.2))
+        line = Line2D([], [], color="white", linestyle=RULE, linewidth=1.2, path_effects=rim)
+        handles.append(line)
         labels.append(f"simulated drivers: {rule.minimum:.1f} m + {rule.time:.2f} s · v")
-    figure.legend(
-        handles,
-        labels,
-        loc="outside upper center",
-        ncols=len(handles),
-        frameon=True,
-        facecolor="#7A8FA6",
-        edgecolor="none",
-        labelcolor="white",
-    )
+    figure.legend(handles, labels, loc="outside upper center", ncols=len(handles), handlelength=2.6)
 
 
 def _footer(results: Results, experiment: str, runs: dict[str, np.ndarray]) -> str:
     source = traffic_source(results.worlds[experiment])
-    return f"{source}; mean over seeds; {footer_of(results, experiment, runs)}"
+    return f"{source}; colours: mean over seeds; {footer_of(results, experiment, runs)}"

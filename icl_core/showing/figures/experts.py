@@ -29,8 +29,11 @@ ITEMS = [
         "title": "Expert's reward per PPO epoch",
         "caption": (
             "Training of the experts on the true constraint: mean undiscounted reward of the "
-            "episodes of each PPO epoch, as a running mean over a fiftieth of the training. Thin: "
-            "each expert; thick: the mean over experts. Environments whose demonstrations were "
+            "episodes of each PPO epoch, as a running mean over a fiftieth of the training; Table "
+            "7 has the experts' epochs, Table 10 those of ICL's learners. In place of the paper's "
+            "feasibility projection an episode ends, for learning, at the step at which its "
+            "discounted cost reaches beta; the curves show whole episodes. Thin: each expert (the "
+            "paper has one); thick: the mean over experts. Environments whose demonstrations were "
             "given as a file have no curve."
         ),
         "category": "Experts",
@@ -43,11 +46,12 @@ ITEMS = [
         "draw": "constraint_figure",
         "title": "Expert's constraint value per PPO epoch",
         "caption": (
-            "Training of the experts on the true constraint. Top: mean discounted constraint "
-            "value J(c) of the episodes of each PPO epoch, and the threshold it must not exceed "
-            "(dashed). Bottom: share of the episodes whose own constraint value reaches the "
-            "threshold. All as running means over a fiftieth of the training; thin: each expert, "
-            "thick: the mean over experts."
+            "Training of the experts on the true constraint, as in Figure 3. Top: mean discounted "
+            "constraint value J(c) of the episodes of each PPO epoch, and the threshold it must "
+            "not exceed (dashed). Bottom: share of the episodes whose own constraint value "
+            "reaches the threshold; truncation works on these, and so keeps J(c) below beta. All "
+            "as running means over a fiftieth of the training; thin: each expert, thick: the mean "
+            "over experts."
         ),
         "category": "Experts",
         "needs": ["expert_training"],
@@ -105,7 +109,7 @@ def running_mean(values: np.ndarray, width: int) -> np.ndarray:
 
 def _draw_value(ax: Axes, curve: Log, beta: float) -> None:
     _draw_curves(ax, curve["constraint_value"], GREEN)
-    threshold_line(ax, beta)
+    threshold_line(ax, beta, "outside")
     ax.set_ylim(0, 1.12 * max(curve["constraint_value"].max(), beta))
 
 

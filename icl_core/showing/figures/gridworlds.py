@@ -42,9 +42,9 @@ ITEMS = [
         "caption": (
             "Gridworld (A) where moves slip: with probability p_slip another move happens than "
             "the intended one, each of the other seven with equal probability. The recovered "
-            "constraint function, mean over seeds; each world has experts of its own. The "
-            "outline shows the truly constrained cells; the star is the goal. Below each title: "
-            "CMSE, mean and standard deviation over seeds."
+            "constraint function, mean over seeds, each of which learns from an expert of its own "
+            "that was trained in the same world. The outline shows the truly constrained cells; "
+            "the star is the goal. Below each title: CMSE, mean and standard deviation over seeds."
         ),
         "category": "Variations of ICL",
         "needs": ["constraint:method=icl"],
@@ -64,10 +64,12 @@ ITEMS = [
         "title": "Thresholds, Gridworld (A)",
         "caption": (
             "Gridworld (A): the true constraint function and those that ICL recovers when it is "
-            "given other thresholds beta, mean over seeds. The demonstrations are the same for "
-            "all, of an expert that was trained with beta = 0.99. The outline repeats the truly "
-            "constrained cells; the star is the goal. Below each title: CMSE, mean and standard "
-            "deviation over seeds."
+            "given other thresholds beta, mean over seeds. All thresholds learn from the same "
+            "experts, one for each seed, trained with beta = 0.99. A run stops by itself once its "
+            "policies are as near to the demonstrations as these are to each other, so that "
+            "panels may stand after different numbers of iterations; agents are not bounded, "
+            "unless Table 10 says so. The outline repeats the truly constrained cells; the star "
+            "is the goal. Below each title: CMSE, mean and standard deviation over seeds."
         ),
         "category": "Variations of ICL",
         "needs": ["constraint:method=icl"],
@@ -82,10 +84,12 @@ ITEMS = [
         "title": "Thresholds, Gridworld (B)",
         "caption": (
             "Gridworld (B): the true constraint function and those that ICL recovers when it is "
-            "given other thresholds beta, mean over seeds. The demonstrations are the same for "
-            "all, of an expert that was trained with beta = 0.99. The outline repeats the truly "
-            "constrained cells; the star is the goal. Below each title: CMSE, mean and standard "
-            "deviation over seeds."
+            "given other thresholds beta, mean over seeds. All thresholds learn from the same "
+            "experts, one for each seed, trained with beta = 0.99. A run stops by itself once its "
+            "policies are as near to the demonstrations as these are to each other, so that "
+            "panels may stand after different numbers of iterations; agents are not bounded, "
+            "unless Table 10 says so. The outline repeats the truly constrained cells; the star "
+            "is the goal. Below each title: CMSE, mean and standard deviation over seeds."
         ),
         "category": "Variations of ICL",
         "needs": ["constraint:method=icl"],

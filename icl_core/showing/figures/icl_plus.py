@@ -50,7 +50,7 @@ ITEMS = [
         "caption": (
             "What ICL recovers (above) and what ICL+ does (below), over the position, from the "
             "same demonstrations; for CartPole with the actions left (blue) and right (orange, "
-            "dashed). Line: mean over seeds; band: smallest to largest. Dotted: the true "
+            "dashed). Thick: mean over seeds; thin: each of them. Dotted: the true "
             "constraint at the evaluation grid's nodes. Below each title: CMSE, mean and standard "
             "deviation over seeds. What ICL+ changes was chosen on worlds of which nothing is "
             "shown."
@@ -102,7 +102,7 @@ def positions_figure(results: Results, experiments: Sequence[str]) -> Figure:
             if method not in found:
                 left_out(ax, "not run")
                 continue
-            draw_lines(ax, nodes, _lines(found[method]), LINES)
+            draw_lines(ax, nodes, _lines(found[method]), LINES, each=True)
             _title(ax, results, world, method, found[method])
         column[0].annotate(
             column_title(results, name), (0.5, 1.32), xycoords="axes fraction", ha="center"

@@ -51,12 +51,10 @@ ITEMS = [
         "name": "identified-gridworld-b",
         "title": "What the demonstrations determine, Gridworld (B)",
         "caption": (
-            "Gridworld (B), and where moves slip: the least and the greatest c of each cell over "
-            "all constraints that explain the first expert's demonstrations: they spend at most "
-            "beta, and nobody who keeps it earns more. A cell is determined where both lie on "
-            "one side of 0.5. Where the reward is silent, nobody could earn more even without a "
-            "constraint: only the cells that the demonstrations visit say anything. The outline "
-            "shows the truly constrained cells; the star is the goal."
+            "What Figure 16b shows, for Gridworld (B): the least and the greatest c of each cell "
+            "over all constraints that explain the first expert's demonstrations, without slips "
+            "and where moves slip. A cell is determined where both lie on one side of 0.5. The "
+            "outline shows the truly constrained cells; the star is the goal."
         ),
         "category": "What can be known",
         "needs": ["demonstrations"],

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MultipleLocator
 
@@ -17,7 +18,7 @@ from icl_core.environments.world import EvaluationGrid, World
 from icl_core.measuring.metrics import constraint_error, dissimilarities
 from icl_core.measuring.results import Results
 from icl_core.measuring.statistics import mean_and_std
-from icl_core.showing.fields import draw_lines
+from icl_core.showing.fields import BOUNDARY, draw_lines
 from icl_core.showing.loading import (
     Accruals,
     accruals,
@@ -27,7 +28,7 @@ from icl_core.showing.loading import (
     recovered_constraints,
     true_constraint_of,
 )
-from icl_core.showing.style import footer, panels, plus_minus, title
+from icl_core.showing.style import LINE_COLOURS, footer, panels, plus_minus, title
 
 ITEMS = [
     {
@@ -38,9 +39,9 @@ ITEMS = [
         "caption": (
             "CartPole (MR): the true constraint function and the recovered ones over the cart's "
             "position, for the action left (a = 0, blue) and right (a = 1, orange, dashed). "
-            "Line: mean over the method's training seeds; band: smallest to largest of them. "
-            "Dotted: where the true constraint begins. Below each title: CMSE, mean and standard "
-            "deviation over seeds."
+            "Thick: mean over the method's seeds; thin: each of them. Dotted: where the true "
+            "constraint begins. Numbers: where the mean crosses 0.5, next to there. Below each "
+            "title: CMSE, mean and standard deviation over seeds."
         ),
         "category": "Recovered constraints",
         "needs": ["constraint"],
@@ -71,9 +72,9 @@ ITEMS = [
         "caption": (
             "CartPole (Mid): the true constraint function and the recovered ones over the cart's "
             "position, for the action left (a = 0, blue) and right (a = 1, orange, dashed). "
-            "Line: mean over the method's training seeds; band: smallest to largest of them. "
-            "Dotted: where the true constraint begins. Below each title: CMSE, mean and standard "
-            "deviation over seeds."
+            "Thick: mean over the method's seeds; thin: each of them. Dotted: where the true "
+            "constraint begins. Numbers: where the mean crosses 0.5, next to there. Below each "
+            "title: CMSE, mean and standard deviation over seeds."
         ),
         "category": "Recovered constraints",
         "needs": ["constraint"],
@@ -103,9 +104,9 @@ ITEMS = [
         "title": "Constraint function, Ant-Constrained",
         "caption": (
             "Ant-Constrained: the true constraint function and the recovered ones over the "
-            "robot's position z. Line: mean over the method's training seeds; band: smallest to "
-            "largest of them. Dotted: where the true constraint begins. Below each title: CMSE, "
-            "mean and standard deviation over seeds."
+            "robot's position z. Thick: mean over the method's seeds; thin: each of them. Dotted: "
+            "where the true constraint begins. Number: where the mean crosses 0.5, next to there. "
+            "Below each title: CMSE, mean and standard deviation over seeds."
         ),
         "category": "Recovered constraints",
         "needs": ["constraint"],
@@ -134,9 +135,9 @@ ITEMS = [
         "title": "Constraint function, HalfCheetah-Constrained",
         "caption": (
             "HalfCheetah-Constrained: the true constraint function and the recovered ones over "
-            "the robot's position z. Line: mean over the method's training seeds; band: smallest "
-            "to largest of them. Dotted: where the true constraint begins. Below each title: "
-            "CMSE, mean and standard deviation over seeds."
+            "the robot's position z. Thick: mean over the method's seeds; thin: each of them. "
+            "Dotted: where the true constraint begins. Number: where the mean crosses 0.5, next "
+            "to there. Below each title: CMSE, mean and standard deviation over seeds."
         ),
         "category": "Recovered constraints",
         "needs": ["constraint"],
@@ -161,15 +162,16 @@ ITEMS = [
 ]
 
 ACTIONS = ("a = 0 (left)", "a = 1 (right)")
+NUMBERS = 1.1  # c at which the edges stand: above all curves
 
 
 def constraint_figure(results: Results, experiments: Sequence[str]) -> Figure:
-    """The even ones: true constraint, then each method's mean and range over seeds."""
+    """The even ones: true constraint, then each method's mean and every seed."""
     (experiment,) = experiments
     values = recovered_constraints(results, experiment)
     titles = panel_titles(results, experiment, values)
     figure = draw_constraints(results.worlds[experiment], values, titles)
-    footer(figure, _footer(results, experiment, values))
+    footer(figure, _footer(results, experiment, values, "thin: each seed"))
     return figure
 
 
@@ -192,12 +194,16 @@ def draw_constraints(
     nodes = world.grid.axes[0].nodes
     x, true = _true_constraint(world)
     draw_lines(axes[0, 0], x, true[None], ACTIONS)
+    _write_edges(axes[0, 0], world, x, true)
     title(axes[0, 0], "True constraint fn.", "0 or 1")
     for ax, (method, runs) in zip(axes[0, 1:], values.items(), strict=True):
-        draw_lines(ax, nodes, _lines(world.grid, runs), ACTIONS)
+        lines = _lines(world.grid, runs)
+        draw_lines(ax, nodes, lines, ACTIONS, each=True)
+        _write_edges(ax, world, nodes, lines.mean(axis=0))
         error = plus_minus(*mean_and_std(constraint_error(world, runs)))
         title(ax, titles[method], f"CMSE {error}")
-    axes[0, 0].set_ylim(-0.04, 1.06)
+    axes[0, 0].set_ylim(-0.04, NUMBERS + 0.09 * (1 + true.shape[1]))
+    axes[0, 0].set_yticks(np.linspace(0, 1, 6))
     _label(figure, axes[0], world, "constraint value c")
     return figure
 
@@ -229,6 +235,28 @@ def _true_constraint(world: World) -> tuple[np.ndarray, np.ndarray]:
     return x, true_constraint_of(world)(inputs).reshape(len(x), -1)
 
 
+def crossings(x: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """Where a curve passes through 0.5, by straight lines between its points."""
+    above = values >= BOUNDARY
+    (k,) = np.nonzero(above[1:] != above[:-1])
+    share = (BOUNDARY - values[k]) / (values[k + 1] - values[k])
+    return x[k] + share * (x[k + 1] - x[k])
+
+
+def _write_edges(ax: Axes, world: World, x: np.ndarray, lines: np.ndarray) -> None:
+    """Above the curves (positions, lines): where each passes 0.5, nearest to its true edge."""
+    fine, true = _true_constraint(world)
+    for k in range(lines.shape[1]):
+        found = crossings(x, lines[:, k])
+        for edge in crossings(fine, true[:, k]) if len(found) else ():
+            place = found[np.argmin(np.abs(found - edge))]
+            colour = LINE_COLOURS[k % len(LINE_COLOURS)]
+            ax.plot(place, BOUNDARY, "o", color=colour, markersize=2, zorder=6)
+            height = NUMBERS + 0.12 * k
+            text = f"{place:.2f}".replace("-", "\N{MINUS SIGN}")
+            ax.text(place, height, text, fontsize=5.5, ha="center", color=colour)
+
+
 def _lines(grid: EvaluationGrid, values: np.ndarray) -> np.ndarray:
     """Values (runs, *grid.shape) as (runs, positions, lines): a grid of positions has one line."""
     return values.reshape(len(values), grid.shape[0], -1)
@@ -255,7 +283,12 @@ def _label(figure: Figure, axes: np.ndarray, world: World, quantity: str) -> Non
         figure.legend(handles, labels, loc="outside upper center", ncols=2, handlelength=2.2)
 
 
-def _footer(results: Results, experiment: str, runs: dict[str, np.ndarray]) -> str:
+def _footer(
+    results: Results,
+    experiment: str,
+    runs: dict[str, np.ndarray],
+    spread: str = "band: min to max over seeds",
+) -> str:
     several = any(len(values) > 1 for values in runs.values())
-    band = "line: mean, band: min to max over seeds; " if several else ""
-    return f"{band}dotted: true edge; {footer_of(results, experiment, runs)}"
+    said = f"line: mean, {spread}; " if several else ""
+    return f"{said}dotted: true edge; {footer_of(results, experiment, runs)}"

@@ -15,6 +15,7 @@ from icl_core.showing.loading import failed_seeds, panel_titles, training_curve
 from icl_core.showing.style import (
     BLUE,
     GREEN,
+    GREY,
     footer,
     left_out,
     panels,
@@ -29,15 +30,16 @@ ITEMS = [
         "draw": "training_figure",
         "title": "Reward and cost in training, HalfCheetah-Constrained",
         "caption": (
-            "HalfCheetah-Constrained: training of ICRL and of ICL over the steps taken in the "
-            "environment. Reward: undiscounted, of the episodes that ended in a rollout. Cost: "
-            "their discounted value J(c) under the constraint that the method itself had learned "
-            "by then, so that the costs of the two are not of one c; our logs hold this in place "
-            "of the paper's average cost of a step. ICL begins each iteration (dotted) with a "
-            "new policy, the first one without a constraint and so without a cost, and ends with "
-            "one more training on the last constraint; the dashed line is its threshold beta. A "
-            "seed that has stopped early is in no later iteration. Line: mean over seeds; band: "
-            "smallest to largest."
+            "HalfCheetah-Constrained: training of ICRL and of ICL over all steps taken in the "
+            "environment, which are fewer than the paper's 2M and not equally many for both. "
+            "Reward: undiscounted, of the episodes that ended in a rollout. Cost: their "
+            "discounted value J(c) under the constraint that the method itself had learned by "
+            "then, so that the costs of the two are not of one c; the paper shows the average "
+            "cost of a step instead, which our logs do not hold. ICL begins each iteration "
+            "(dotted) with a new policy and ends with one more training on the last constraint; "
+            "the dashed line is its threshold beta. A seed that has stopped early is in no later "
+            "iteration: the numbers above its rewards say how many are left. Thick: mean over "
+            "seeds; thin: each of them."
         ),
         "category": "Results",
         "needs": [
@@ -72,7 +74,7 @@ def training_figure(results: Results, experiments: Sequence[str]) -> Figure:
         for method, parts in logs.items()
         if parts
     }
-    lines = "line: mean, band: min to max over seeds; dotted: a new iteration of ICL"
+    lines = "thick: mean, thin: each seed; dotted: a new iteration of ICL"
     counts = {method: runs.get(results.title(method), 0) for method in logs}
     failed = {results.title(m): results.failed(experiment, m, n) for m, n in counts.items()}
     footer(figure, f"{lines}; {results.footer(runs, failed)}")
@@ -115,16 +117,22 @@ def parts_of_training(results: Results, experiment: str, method: str) -> list[Lo
 
 
 def over_seeds(log: Log, column: str) -> tuple[np.ndarray, np.ndarray]:
-    """Epochs, and mean, least and greatest value over the seeds in each: (3, epochs).
+    """Epochs, and the mean over the seeds in each.
 
     An epoch in which no episode ended has no value (nan) and is left out.
     """
     known = ~np.isnan(log[column])
     epochs, values = log["epoch"][known], log[column][known]
     distinct = np.unique(epochs)
-    of_each = [values[epochs == epoch] for epoch in distinct]
-    spread = [[each.mean(), each.min(), each.max()] for each in of_each]
-    return distinct, np.array(spread).reshape(-1, 3).T
+    return distinct, np.array([values[epochs == epoch].mean() for epoch in distinct])
+
+
+def of_each_seed(log: Log, column: str) -> list[tuple[np.ndarray, np.ndarray]]:
+    """The epochs and values of every seed, where there are several."""
+    seeds = np.unique(log["seed"])
+    known = ~np.isnan(log[column])
+    rows = [known & (log["seed"] == seed) for seed in seeds]
+    return [(log["epoch"][own], log[column][own]) for own in rows] if len(seeds) > 1 else []
 
 
 def draw_training(
@@ -134,7 +142,7 @@ def draw_training(
     titles: Mapping[str, str],
 ) -> Figure:
     """`logs` holds the parts of each method's training, `rollouts` the steps behind a row."""
-    figure, axes = panels(2 * len(logs), height=1.75)
+    figure, axes = panels(2 * len(logs), height=1.9)
     pairs = axes.reshape(len(logs), 2)
     for same in pairs.T:  # one scale for the rewards, and one for the costs
         for ax in same[1:]:
@@ -145,10 +153,31 @@ def draw_training(
             if not any(_draw_parts(ax, parts, column, rollouts.get(method, 1), colour)):
                 left_out(ax, "no episode ended" if parts else "not run")
         if method == "icl" and parts:  # ICRL knows no threshold
-            threshold_line(pair[1], beta, "left")
+            threshold_line(pair[1], beta, "outside")
+            _count_seeds(pair[0], parts, rollouts.get(method, 1))
+    low, top = pairs[0, 0].get_ylim()
+    pairs[0, 0].set_ylim(low, top + 0.08 * (top - low))  # the seeds' numbers stand above
     _, top = pairs[0, 1].get_ylim()
     pairs[0, 1].set_ylim(-0.03 * top, top)  # a cost of 0 can be seen too
     return figure
+
+
+def _count_seeds(ax: Axes, parts: Sequence[Log], rollout: int) -> None:
+    """How many seeds are in each part, above it."""
+    before = 0
+    for part in parts:
+        after = before + int(part["epoch"].max())
+        ax.text(
+            rollout * (before + after) / 2,
+            0.99,
+            f"{len(np.unique(part['seed']))}",
+            transform=ax.get_xaxis_transform(),
+            fontsize=5,
+            color=GREY,
+            ha="center",
+            va="top",
+        )
+        before = after
 
 
 def _draw_parts(
@@ -160,10 +189,11 @@ def _draw_parts(
     """
     before, drawn = 0, []
     for part in parts:
-        epochs, (mean, low, high) = over_seeds(part, column)
+        epochs, mean = over_seeds(part, column)
         steps = rollout * (before + epochs)
-        ax.fill_between(steps, low, high, color=colour, alpha=0.2, linewidth=0)
-        (line,) = ax.plot(steps, mean, color=colour, linewidth=0.9)
+        for own in of_each_seed(part, column):
+            ax.plot(rollout * (before + own[0]), own[1], color=colour, linewidth=0.3, alpha=0.45)
+        (line,) = ax.plot(steps, mean, color=colour, linewidth=1.0, zorder=3)
         if len(steps) < 3:
             line.set(marker="o", markersize=2)
         if before:

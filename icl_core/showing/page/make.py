@@ -1,4 +1,4 @@
-"""The page: a first look, the verdicts, every figure and table with its caption and provenance."""
+"""The page: verdicts, a first look, every table and figure with its caption and provenance."""
 
 from __future__ import annotations
 
@@ -19,7 +19,9 @@ from icl_core.measuring.claims.verdicts import AS_STATED, FEWEST, OTHERWISE, VER
 from icl_core.showing import paper
 from icl_core.showing.item import Item
 from icl_core.showing.page import opening, verdicts
-from icl_core.showing.page.tables import Grid, read_grid
+from icl_core.showing.page.matrices import Matrix, matrix_of
+from icl_core.showing.page.origin import origin
+from icl_core.showing.page.tables import Grid, read_grid, read_rows
 
 LARGE = 700_000  # bytes: a larger SVG is shown as its PNG
 PAPER_SCALE = "paper"  # the one whose verdicts decide something
@@ -29,6 +31,7 @@ SCALES = {
     "smoke": "a test of the machinery: its numbers mean nothing.",
 }
 TONES = dict(zip(VERDICTS, ("good", "bad", "open", "plain", "needs", "away"), strict=True))
+SLUGS = {verdict: verdict.replace(" ", "-") for verdict in VERDICTS}
 TONES |= {AS_STATED: "plain", OTHERWISE: "plain"}  # of parts
 
 
@@ -52,6 +55,7 @@ class Shown:
     provenance: Provenance
     picture: str = ""  # a data address
     grid: Grid | None = None
+    matrix: Matrix | None = None  # the same as the paper has it, where it is one of its results
     simulated: bool = False
 
 
@@ -60,7 +64,7 @@ class FirstLook:
     """What stands before all else, whatever the scale."""
 
     comparison: opening.Comparison
-    pictures: list[Shown]  # of recovered constraints
+    picture: Shown | None  # of recovered constraints
     took: str  # what training took; empty where Table 12 was not made
 
 
@@ -80,6 +84,7 @@ def read_item(
         _provenance(folder / item.provenance),
         picture=data_address(files[0], files[1]) if item.kind == "figure" else "",
         grid=read_grid(files[0], titles) if item.kind == "table" else None,
+        matrix=matrix_of(*read_rows(files[0]), titles) if item.kind == "table" else None,
         simulated=on_simulated_traffic(item, simulated),
     )
 
@@ -141,7 +146,6 @@ def make_page(
     folder = Path(results_folder)
     ordered = sorted(items, key=lambda item: item.order)
     shown = [read_item(item, folder, scale, simulated, titles) for item in ordered]
-    counts, claims = verdicts.read_verdicts(folder / "claims.parquet")
     text = (
         _environment()
         .get_template("page.html")
@@ -154,20 +158,30 @@ def make_page(
             paper_seeds=opening.PAPER_SEEDS,
             first=_first_look(shown, folder),
             failures=opening.read_failures(folder, titles),
-            counts=counts,
-            claims=claims,
-            topics=verdicts.by_topic(claims),
-            fewest=FEWEST,
-            tones=TONES,
-            bar=verdicts,
+            **_verdicts(folder),
             tables=[one for one in shown if one.item.kind == "table"],
             figures=[one for one in shown if one.item.kind == "figure"],
             anchors={one.item.label: one.item.id for one in shown},
             missing=missing_of_paper(one.item.label for one in shown),
+            origin=origin(),
             packages=next((one.provenance.packages for one in shown), ()),
         )
     )
     write_whole(output, text)
+
+
+def _verdicts(folder: Path) -> dict[str, object]:
+    """What the page says of the claims, by the names that it has for it."""
+    counts, claims = verdicts.read_verdicts(folder / "claims.parquet")
+    return {
+        "counts": counts,
+        "claims": claims,
+        "topics": verdicts.by_topic(claims),
+        "fewest": FEWEST,
+        "tones": TONES,
+        "slugs": SLUGS,
+        "bar": verdicts,
+    }
 
 
 def _first_look(shown: Sequence[Shown], folder: Path) -> FirstLook:
@@ -177,7 +191,7 @@ def _first_look(shown: Sequence[Shown], folder: Path) -> FirstLook:
     inputs = [path for path, _ in times.provenance.inputs] if times else []
     return FirstLook(
         opening.read_comparison(folder, made),
-        [by_id[one] for one in opening.PICTURES if one in by_id],
+        by_id.get(opening.PICTURE),
         opening.training_took(folder, made, inputs),
     )
 

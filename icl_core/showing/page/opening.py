@@ -15,6 +15,7 @@ from icl_core.measuring.metrics import CMSE, FAILED, METRICS_SCHEMA, NAD
 from icl_core.measuring.paper import METHODS, PAPER, SEEDS
 from icl_core.measuring.statistics import reported
 from icl_core.showing.item import Item, find_item
+from icl_core.showing.numbers import lowest
 from icl_core.showing.page.tables import Number, failed_seeds
 from icl_core.tables import counted, failed_of
 
@@ -24,8 +25,7 @@ METRICS = {
     NAD: ("table-02-nad", "distance from the expert's behaviour", 2),
 }
 TIMES = "table-12-training-times"
-# The true constraint beside the recovered ones, then a map of driving.
-PICTURES = ("figure-16", "figure-18", "figure-20", "figure-22", "figure-02")
+PICTURE = "figure-18"  # the true constraint beside the recovered ones
 PAPER_SEEDS = SEEDS
 
 Values = Mapping[tuple[str, str], tuple[float, float]]  # mean and deviation by experiment, method
@@ -69,13 +69,13 @@ class Compared:
             ours,
             spread,
             method in self.lowest(experiment),
-            method in lowest(self.paper, experiment),
+            method in lowest_at(self.paper, experiment),
         )
 
     def lowest(self, experiment: str) -> set[str]:
         """Our methods with the lowest mean; a mean over what has not failed is none of them."""
         whole = {key: value for key, value in self.ours.items() if key not in self.failed}
-        return lowest(whole, experiment)
+        return lowest_at(whole, experiment)
 
     def _shown(self, mean: float) -> str:
         return f"{mean:.{self.digits}f}" if math.isfinite(mean) else "undefined"
@@ -97,7 +97,7 @@ class Comparison:
             for metric in self.metrics
             for experiment in self.experiments
             for method in (
-                lowest(metric.paper, experiment) if of_paper else metric.lowest(experiment)
+                lowest_at(metric.paper, experiment) if of_paper else metric.lowest(experiment)
             )
         )
         return found.most_common()
@@ -108,14 +108,9 @@ class Comparison:
         return len(self.metrics) * len(self.experiments)
 
 
-def lowest(values: Values, experiment: str) -> set[str]:
-    """The methods with the lowest mean; none where there is nothing to choose between."""
-    means = {
-        method: mean
-        for (where, method), (mean, _) in values.items()
-        if where == experiment and math.isfinite(mean)
-    }
-    return {m for m in means if means[m] == min(means.values())} if len(means) > 1 else set()
+def lowest_at(values: Values, experiment: str) -> set[str]:
+    """The methods with the lowest mean on an experiment."""
+    return lowest({method: mean for (at, method), (mean, _) in values.items() if at == experiment})
 
 
 def read_comparison(folder: Path, made: Collection[str]) -> Comparison:

@@ -14,7 +14,7 @@ from icl_core.tables import failed_of
 Row = Mapping[str, str]
 
 # Columns that make one cell, and what of the paper they are compared with.
-_COMPARED = ("mean", "std", "paper_mean", "paper_std")
+COMPARED = ("mean", "std", "paper_mean", "paper_std")
 _FAILED = "failed"  # column: seeds without a value
 _KEYS = ("setting", "key", "experiment", "ours", "paper", "same")  # of a table of settings
 _HEADINGS = {
@@ -28,6 +28,8 @@ _HEADINGS = {
     "wall_seconds_per_seed": "Ours, wall per seed [s]",
     "paper_seconds": "Paper [s]",
     "paper_over_ours": "Paper / ours",
+    "all_iterations_cpu_seconds_per_seed": "All iterations, CPU per seed [s]",
+    "paper_over_all_iterations": "Paper / all iterations",
     "speed": "Speed [m/s]",
     "gap": "Gap [m]",
     "time_gap": "Time gap [s]",
@@ -70,20 +72,25 @@ def read_grid(path: str | os.PathLike, titles: Mapping[str, str]) -> Grid:
     `titles` says how methods and environments are written.
     """
     path = Path(path)
-    with path.open(newline="", encoding="utf-8") as file:
-        reader = csv.DictReader(file)
-        rows, columns = list(reader), tuple(reader.fieldnames or ())
+    rows, columns = read_rows(path)
     notes = _notes(path.with_suffix(".md"))
     if columns == _KEYS:
         return _settings(rows, notes, titles)
     return _comparison(rows, columns, notes, titles)
 
 
+def read_rows(path: Path) -> tuple[list[dict[str, str]], tuple[str, ...]]:
+    """The rows of a CSV file, and its columns."""
+    with path.open(newline="", encoding="utf-8") as file:
+        reader = csv.DictReader(file)
+        return list(reader), tuple(reader.fieldnames or ())
+
+
 def _comparison(
     rows: Sequence[Row], columns: Sequence[str], notes: str, titles: Mapping[str, str]
 ) -> Grid:
     """A line for each row; mean and deviation together, and beside the paper's."""
-    joined = _COMPARED if set(_COMPARED) <= set(columns) else ()
+    joined = COMPARED if set(COMPARED) <= set(columns) else ()
     told = (*joined, _FAILED) if joined else ()
     keys = [name for name in columns if name not in told and _says_something(name, rows)]
     # What was measured stands after what it was measured of.
@@ -107,7 +114,7 @@ def _comparison(
 
 def _beside(row: Row) -> list[Cell]:
     """Three cells: ours, the paper's, and the difference of the means."""
-    mean, std, paper, paper_std = (row[name] for name in _COMPARED)
+    mean, std, paper, paper_std = (row[name] for name in COMPARED)
     failed, trained = failed_seeds(row)
     there = (_number(mean), " ± ", _number(std), *([failed_of(failed, trained)] if failed else []))
     ours = Cell(there if mean else ("failed" if failed else "not run",), "number")
@@ -120,7 +127,7 @@ def _beside(row: Row) -> list[Cell]:
     # Every metric with a paper value here is an error or a distance: lower is better. A mean
     # over what has not failed is neither.
     kind = "number" if failed else "better" if difference <= 0 else "worse"
-    return [ours, theirs, Cell((_short(difference, "+"),), kind)]
+    return [ours, theirs, Cell((short(difference, "+"),), kind)]
 
 
 def failed_seeds(row: Row) -> tuple[int, int]:
@@ -158,7 +165,7 @@ def _notes(path: Path) -> str:
         return ""
     paragraphs = path.read_text(encoding="utf-8").strip().split("\n\n")
     last = " ".join(paragraphs[-1].split())
-    # What is bold in Markdown has a colour here.
+    # The page says itself what is bold.
     last = re.sub(r"\*\*Bold\*\*:[^.]*\.\s*", "", last)
     return "" if last.startswith(("|", "#")) else last.replace("**", "")
 
@@ -185,7 +192,8 @@ def _printed(text: str) -> Number:
     return Number(text, f"{float(text):.2f}")
 
 
-def _short(value: float, sign: str = "") -> str:
+def short(value: float, sign: str = "") -> str:
+    """A number in few digits."""
     if abs(value) >= 1000:
         return f"{value:{sign},.0f}"
     return f"{value:{sign}.3f}" if abs(value) < 10 else f"{value:{sign}.2f}"
@@ -199,7 +207,7 @@ def _number(text: str) -> Number | str:
     if text.isdigit():
         return Number(text, f"{int(text):,}")
     value = float(text)
-    return Number(text, _short(value))
+    return Number(text, short(value))
 
 
 def _heading(name: str) -> str:

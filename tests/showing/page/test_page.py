@@ -8,15 +8,20 @@ import re
 import shutil
 import subprocess
 from html.parser import HTMLParser
+from pathlib import Path
 
 import pytest
+import yaml
 
+from icl_core.artifacts import write_record
 from icl_core.errors import InputError
 from icl_core.showing.item import read_items
 from icl_core.showing.page import make
 from icl_core.showing.page.make import make_page
-from icl_core.showing.page.opening import PICTURES
-from tests.showing.page.made_up import SETTINGS, make_results
+from icl_core.showing.page.matrices import matrix_of
+from icl_core.showing.page.opening import PICTURE
+from icl_core.showing.page.origin import origin
+from tests.showing.page.made_up import RESULTS, SETTINGS, make_results, provenance
 
 ITEMS = read_items()
 TITLES = {"icl": "ICL", "highd": "HighD", "gridworld-a": "Gridworld (A)"}
@@ -123,7 +128,7 @@ def test_tables_hold_the_numbers_of_the_csv_files(results, elements, item):
     if tuple(columns) == SETTINGS:  # what is the same as ours is not shown twice
         rows = [row[3:5] if row[5] == "no" else row[3:4] for row in rows]
     numbers = [text for row in rows for text in row if re.fullmatch(r"[-\d.e]+", text)]
-    shown = [given["value"] for given in elements.all("data", item.id)]
+    shown = [given["value"] for given in elements.all("data", item.id)]  # of a matrix: below it
     assert sorted(shown) == sorted(numbers)
 
 
@@ -136,6 +141,95 @@ def test_the_difference_is_ours_less_the_papers(results, page):
     assert f">{text}</td>" in page
     assert "<td>ICL</td><td>Gridworld (A)</td>" in page  # names are written as titles
     assert "not run</td>" in page
+
+
+def section(page, name):
+    start = page.index(f'<section class="item" id="{name}"')
+    return page[start : page.index("</section>", start)]
+
+
+def words(part):
+    return " ".join(html.unescape(re.sub(r"<[^>]*>", " ", part)).split())
+
+
+def test_results_are_the_papers_matrices_and_bold_is_the_lowest_mean_of_ours(tmp_path):
+    shown = make_results(tmp_path)
+    (item,) = [one for one in shown if one.id == "table-01"]
+    rows = [
+        ("icrl", "gridworld-a", "cmse", 0.2, 0.01, 5, 0.11, 0.02, ""),
+        ("icrl", "gridworld-b", "cmse", 0.3, 0.01, 5, 0.21, 0.04, ""),
+        ("icl", "gridworld-a", "cmse", 0.1, 0.01, 10, 0.08, 0.01, ""),  # above the paper's, bold
+        ("icl", "gridworld-b", "cmse", 0.02, 0.01, 9, 0.04, 0.01, 1),  # one seed has failed
+        ("gail-constraint", "gridworld-b", "cmse", "", "", "", 0.25, 0.01, ""),
+    ]
+    files = [tmp_path / output for output in item.outputs]
+    with files[0].open("w", newline="") as file:
+        csv.writer(file).writerows([RESULTS, *rows])
+    write_record(tmp_path / item.provenance, provenance(item), files)
+    found = section(write(tmp_path, shown), "table-01")
+    matrix, rest = found.split("</table>", 1)
+    lines = [words(line) for line in matrix.split("<tr>")[1:]]
+    assert lines[0] == "Gridworld (A) gridworld-b"
+    assert (
+        lines[1] == "icrl 5 seeds 0.200 ± 0.010 paper 0.11 ± 0.02 0.300 ± 0.010 paper 0.21 ± 0.04"
+    )
+    assert lines[2].startswith(
+        "ICL 10 seeds 0.100 ± 0.010 paper 0.08 ± 0.01 0.020 ± 0.010 (1 of 10 seeds"
+    )
+    assert lines[3] == "gail-constraint \N{EN DASH} not run paper 0.25 ± 0.01"
+    assert re.findall(r'"ours best">(.*?)<', matrix) == ["0.100 ± 0.010"]
+    assert words(rest).count("Bold: the lowest mean of ours in a column.") == 1
+
+
+def test_a_matrix_has_a_line_for_each_end_of_a_run():
+    def row(method, at, selection, mean):
+        ours = {"mean": mean, "std": mean, "seeds": mean and "5", "failed": ""}
+        paper = {"paper_mean": "0.1", "paper_std": "0.0"}
+        return {"method": method, "experiment": at, "selection": selection, **ours, **paper}
+
+    rows = [
+        row("icrl", "a", "", ""),  # not run here
+        row("icrl", "b", "last", "0.4"),
+        row("icl", "a", "last", "0.3"),
+        row("icl", "a", "best", "0.2"),
+        row("icl", "b", "last", "0.5"),
+        row("new", "a", "", ""),  # nor anywhere
+    ]
+    found = matrix_of(rows, list(rows[0]), {"icl": "ICL"})
+    assert found.head == ("a", "b")
+    assert [line[:2] for line in found.rows] == [
+        ("icrl", "5 seeds"),
+        ("ICL", "5 seeds"),
+        ("ICL, best by NAD", "5 seeds"),
+        ("new", ""),
+    ]
+    places = [[place.ours for place in places] for *_, places in found.rows]
+    dash = "\N{EN DASH}"
+    assert places[:2] == [["not run", "0.400 ± 0.400"], ["0.300 ± 0.300", "0.500 ± 0.500"]]
+    assert places[2:] == [["0.200 ± 0.200", dash], ["not run", dash]]
+    best = [[place.best for place in places] for *_, places in found.rows]
+    assert best == [[False, True], [False, False], [True, False], [False, False]]
+
+
+def test_times_stand_as_a_matrix_too(page):
+    found = section(page, "table-12")
+    assert '<table class="matrix">' in found and "Bold" not in found
+    assert '<table class="matrix">' not in section(page, "table-07")
+
+
+def test_it_says_its_code_licence_and_what_to_cite(page, tmp_path):
+    end = words(page[page.index('id="conditions"') :])
+    assert "Licence: MIT. Please cite: Ashish Gaurav, Kasra Rezaee" in end
+    root = Path(__file__).parents[3]
+    assert f'license = "{origin().licence}"' in (root / "pyproject.toml").read_text()
+    cited = " ".join(origin().cited)
+    citation = yaml.safe_load((root / "CITATION.cff").read_text())
+    (paper,) = citation["references"]
+    assert citation["title"] in cited and paper["title"] in cited
+    assert all(f"{a['given-names']} {a['family-names']}" in cited for a in paper["authors"])
+    commit = origin().commit
+    assert (f"commit {commit}" if commit else "Commands") in end
+    assert origin(tmp_path)[:2] == ("", False)  # no history
 
 
 def test_claims_have_their_verdicts_and_parts(page):
@@ -152,9 +246,8 @@ def test_it_says_how_much_its_numbers_mean(results, page):
     assert "<strong>Scale quick</strong> is a sketch" in page
     assert "licensed recordings of\nHighD." in page
     marked = [item for item in ITEMS if "highd" in item.experiments and not item.shows_settings]
-    again = [item for item in marked if item.id in PICTURES]
-    tags = page.count('<span class="tag">simulated recordings</span>')
-    assert tags == len(marked) + len(again)
+    assert PICTURE not in [item.id for item in marked]
+    assert page.count('<span class="tag">simulated recordings</span>') == len(marked)
     real = write(results, ITEMS, scale="paper", simulated=(), output="paper.html")
     assert 'class="banner"' not in real
     assert '<span class="tag">' not in real
@@ -209,21 +302,31 @@ const note = event => problems.push(String(event.message || event.target.outerHT
 addEventListener("error", note, true);
 addEventListener("securitypolicyviolation", event => problems.push(event.violatedDirective));
 addEventListener("load", () => {
+  const link = document.querySelector('a[href="#CLICKED"]');
+  if (link) link.click();
+  setTimeout(look, 200);
+});
+const look = () => {
   const images = [...document.images];
   const asked = performance.getEntriesByType("resource").map(entry => entry.name);
   document.documentElement.dataset.probe = JSON.stringify({
     problems, asked: asked.filter(name => !name.startsWith("data:")),
     drawn: images.filter(image => image.complete && image.naturalWidth > 0).length,
     wide: document.documentElement.scrollWidth > innerWidth,
+    claims: [...document.querySelectorAll("tr.claim")].filter(row => row.checkVisibility())
+      .map(row => row.id),
+    full: [...document.querySelectorAll(".sheet")].filter(
+      sheet => getComputedStyle(sheet).position == "fixed").map(sheet => sheet.id),
+    folded: !document.querySelector("details.fold")?.open,
   });
-});
+};
 </script>"""
 
 
-def browsed(text, folder, size="1400,900"):
-    """What a browser found in a page, and what it complained of."""
+def browsed(text, folder, size="1400,900", clicked=""):
+    """What a browser found in a page, and what it complained of; after a click on a link."""
     copy = folder / "page.html"
-    copy.write_text(text.replace("<head>", f"<head>{PROBE}", 1))
+    copy.write_text(text.replace("<head>", f"<head>{PROBE.replace('CLICKED', clicked)}", 1))
     profile = f"--user-data-dir={folder / 'profile'}"
     command = [CHROMIUM, *FLAGS, profile, f"--window-size={size}", "--dump-dom", copy.as_uri()]
     done = subprocess.run(command, capture_output=True, text=True, timeout=180)
@@ -236,13 +339,31 @@ in_a_browser = pytest.mark.skipif(CHROMIUM is None, reason="needs a browser: ins
 
 
 @in_a_browser
-@pytest.mark.parametrize("size", ["1400,900", "480,900"])
+@pytest.mark.parametrize("size", ["1400,900", "390,844"])
 def test_a_browser_shows_it(page, tmp_path, size):
     found, complaints = browsed(page, tmp_path, size)
     assert complaints == []
     assert found["problems"] == found["asked"] == []
-    assert found["drawn"] == sum(item.kind == "figure" for item in ITEMS) + len(PICTURES)
+    assert found["drawn"] == sum(item.kind == "figure" for item in ITEMS) + 1
     assert not found["wide"]
+
+
+@in_a_browser
+def test_a_click_on_a_verdict_shows_its_claims_alone(page, tmp_path):
+    found, complaints = browsed(page, tmp_path)
+    assert found["folded"]
+    found, complaints = browsed(page, tmp_path, clicked="only-not-reproduced")
+    assert found["claims"] == ["claim-second"]
+    assert not found["folded"] and complaints == []
+    found, _ = browsed(page, tmp_path, clicked="every-claim")
+    assert found["claims"] == ["claim-first", "claim-second", "claim-third"]
+
+
+@in_a_browser
+def test_a_click_on_a_figure_opens_it_at_full_size(page, tmp_path):
+    found, complaints = browsed(page, tmp_path, "390,844", clicked="full-figure-16")
+    assert found["full"] == ["full-figure-16"] and complaints == []
+    assert browsed(page, tmp_path)[0]["full"] == []
 
 
 @in_a_browser

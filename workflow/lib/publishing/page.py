@@ -166,8 +166,8 @@ def _making(run: Run) -> str:
             f"- Machine on which this page was written: {making.machine()}. Each job uses one "
             "core.",
             f"- Packages, as the files themselves say: {versions}.",
-            "- What all of this is made from lies in `run/`: `make figures` draws it again, without "
-            "training anything.",
+            "- What all of this is made from lies in `run/`: `make figures` draws it again, and "
+            "trains nothing.",
             f"- The whole again: `snakemake --cores 8 all --config "
             f"scale={run.scale}`, then `make publish SCALE={run.scale}`.",
         ]
