@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.colors import PowerNorm
 from matplotlib.image import AxesImage
 from matplotlib.patheffects import withStroke
 
@@ -48,16 +49,23 @@ def draw_lines(
 
 
 def draw_field(
-    ax: Axes, over: tuple[Axis, Axis], values: np.ndarray, colours: str, highest: float
+    ax: Axes,
+    over: tuple[Axis, Axis],
+    values: np.ndarray,
+    colours: str,
+    highest: float,
+    power: float = 1.0,
 ) -> AxesImage:
-    """Values (up, across) as colours, `over` what is drawn across and up; returns the image."""
+    """Values (up, across) as colours, `over` what is drawn across and up; returns the image.
+
+    With a `power` below 1 small values are told from zero beside large ones.
+    """
     x, y = (_edges(axis.physical) for axis in over)
     return ax.imshow(
         values,
         extent=(*x, *y),
         cmap=colours,
-        vmin=0.0,
-        vmax=highest,
+        norm=PowerNorm(power, 0.0, highest),
         origin="lower",
         aspect="auto",
         interpolation="nearest",

@@ -49,6 +49,6 @@ def test_the_figure_shows_cost_beside_beta(drawn):
         "Point robot",
         "Ant-Constrained",
     ]
-    assert [t.get_text() for t in below[0].get_xticklabels()] == ["without", "learned", "true"]
+    assert [t.get_text() for t in below[0].get_xticklabels()] == ["none", "learned", "true"]
     betas = [ax.texts[-1].get_text() for ax in below]
     assert [text.strip("$").split("=")[1] for text in betas] == ["0.99", "50", "0.5", "5"]

@@ -98,8 +98,9 @@ ITEMS = [
         "title": "Accruals, ExiD",
         "caption": (
             "ExiD: which lateral velocities and distances the demonstrations and the learned "
-            "policies visit, as the share of all visits, mean over seeds. Below each title: how "
-            "many of a policy's steps are in cells that the demonstrations visit."
+            "policies visit, as the share of all visits, mean over seeds, on a square-root scale. "
+            "Below each title: how many of a policy's steps are in cells that the demonstrations "
+            "visit."
         ),
         "category": "Accruals",
         "needs": ["demonstrations", "rollouts"],
@@ -108,6 +109,7 @@ ITEMS = [
 ]
 
 HEIGHT = 2.35
+FAINT = 0.5  # the power of shares of visits that colours show: many cells have few
 RULE = (0, (3, 1.5))  # the dashes of the simulated drivers' rule
 
 
@@ -183,7 +185,8 @@ def draw_accruals(world: World, found: Accruals, titles: Mapping[str, str]) -> F
     figure, axes = panels(len(shown), height=HEIGHT, sharey=True)
     for ax, (method, share) in zip(axes[0], shown.items(), strict=True):
         turned = share.transpose(view.up, view.across)
-        image = draw_field(ax, _over(world, view), turned, ACCRUAL_MAP, highest)
+        power = 1.0 if view.binary else FAINT
+        image = draw_field(ax, _over(world, view), turned, ACCRUAL_MAP, highest, power)
         if method == "expert":
             title(ax, "Expert accruals", demonstrators(len(found.experts)))
         else:

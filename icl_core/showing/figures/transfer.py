@@ -18,7 +18,7 @@ ITEMS = [
         "title": "Learned constraints, moved to other agents and dynamics",
         "caption": (
             "Return (above) and true discounted cost (below) of agents that saw no demonstration: "
-            "trained without a cost, with the constraint that ICL has learned, and with the true "
+            "trained without a cost (none), with the constraint that ICL has learned, and the true "
             "one. Below each environment's name stands what is changed in it; on Ant the agent is "
             "our constrained learner, elsewhere PPO of Stable-Baselines3. Points: seeds; bars: the "
             "mean and its 95 % interval by Student's t. Dashed: beta, the cost that is allowed."
@@ -30,7 +30,7 @@ ITEMS = [
     },
 ]
 
-LOOKS = {"none": ("without", GREY), "learned": ("learned", BLUE), "true": ("true", GREEN)}
+LOOKS = {"none": ("none", GREY), "learned": ("learned", BLUE), "true": ("true", GREEN)}
 
 
 def draw(results: Results, experiments: Sequence[str]) -> Figure:
@@ -43,7 +43,7 @@ def draw(results: Results, experiments: Sequence[str]) -> Figure:
         title(column[0], results.worlds[experiment].title, change)
         _panel(column[0], table, "return")
         _panel(column[1], table, "true_cost")
-        threshold_line(column[1], results.beta(experiment))
+        threshold_line(column[1], results.beta(experiment), "outside")
         column[1].set_ylim(bottom=0)
     axes[0, 0].set_ylabel("return")
     axes[1, 0].set_ylabel("true cost")

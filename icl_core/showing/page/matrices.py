@@ -10,7 +10,7 @@ from icl_core.showing.page.tables import COMPARED, Row, failed_seeds, short
 from icl_core.tables import counted, failed_of
 
 NOT_KEYS = ("metric", "failed", *COMPARED)
-# How a line is called whose seeds end elsewhere than with their last policy.
+# How lines are called: of the last policy by nothing more.
 PLAIN, ENDS = ("", "last"), {"best": "best by NAD"}
 SECONDS = "cpu_seconds_per_seed"
 
@@ -48,13 +48,17 @@ def matrix_of(
     return _times(rows, titles) if SECONDS in columns else None
 
 
-def _compared(rows: Sequence[Row], columns: Sequence[str], titles: Mapping[str, str]) -> Matrix:
-    """A line for each method or shape, a column for each environment."""
+def _compared(
+    rows: Sequence[Row], columns: Sequence[str], titles: Mapping[str, str]
+) -> Matrix | None:
+    """A line for each method or shape, a column for each environment; None where it has none."""
     keys = [
         name
         for name in columns
         if name not in NOT_KEYS and name != "experiment" and _is_text(name, rows)
     ]
+    if not keys:
+        return None
     by_place = _by_place(rows, keys)
     lines = tuple(dict.fromkeys(line for line, _ in by_place))
     experiments = tuple(dict.fromkeys(row["experiment"] for row in rows))

@@ -209,6 +209,10 @@ def test_a_matrix_has_a_line_for_each_end_of_a_run():
     assert places[2:] == [["0.200 ± 0.200", dash], ["not run", dash]]
     best = [[place.best for place in places] for *_, places in found.rows]
     assert best == [[False, True], [False, False], [True, False], [False, False]]
+    nameless = [
+        {name: one[name] for name in one if name not in ("method", "selection")} for one in rows
+    ]
+    assert matrix_of(nameless, list(nameless[0]), {}) is None
 
 
 def test_times_stand_as_a_matrix_too(page):
