@@ -14,9 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from develop import effects
+from develop.balance import Balance
 from develop.choices import CHOICES, SIZES, TINY
 from develop.grids import RandomGrid
-from develop.planes import PLANES
+from develop.planes import PLANES, Small
 from develop.unit import Beginnings, Choice, Sizes, problem_of, run_unit, settings_of
 from icl_core import discovery
 from icl_core.code_digest import Sources
@@ -27,13 +28,18 @@ from icl_core.settings_schema import plain
 ROOT = Path(__file__).resolve().parent.parent
 PUBLISHED = ROOT / "docs/development"  # the table of all worlds, for those who do not run it
 GRIDS = 20
+CONTINUOUS: dict[str, type[Small]] = PLANES | {"balance-line": Balance}
 # Continuous ones among the first, so that a small selection has both kinds.
-WORLDS = ["grid-01", *PLANES, *(f"grid-{seed:02d}" for seed in range(2, GRIDS + 1))]
+WORLDS = ["grid-01", *CONTINUOUS, *(f"grid-{seed:02d}" for seed in range(2, GRIDS + 1))]
 
 
 def world_of(name: str) -> World:
     """The world of that name."""
-    return PLANES[name](name) if name in PLANES else RandomGrid(int(name.removeprefix("grid-")))
+    return (
+        CONTINUOUS[name](name)
+        if name in CONTINUOUS
+        else RandomGrid(int(name.removeprefix("grid-")))
+    )
 
 
 class Units:
@@ -50,7 +56,7 @@ class Units:
     def path(self, world: str, choice: Choice) -> Path:
         """Where a unit of today's code and settings lies, or will."""
         sizes, method = self.sizes, discovery.module_name(discovery.METHODS, choice.method)
-        place = PLANES[world].__module__ if world in PLANES else RandomGrid.__module__
+        place = CONTINUOUS.get(world, RandomGrid).__module__
         if (place, method) not in self.codes:
             code = self.sources.code_of(ROOT / "develop/unit.py", [place, method])
             self.codes[place, method] = code.digest

@@ -11,8 +11,7 @@ import scipy.stats
 from develop import effects
 from develop.choices import CHOICES, SIZES, STARTS, TINY
 from develop.grids import RandomGrid, worth_learning
-from develop.planes import PLANES
-from develop.run import Units, run_world
+from develop.run import CONTINUOUS, Units, run_world
 from develop.unit import Choice, settings_of
 
 ROOT = Path(__file__).parents[2]
@@ -58,9 +57,9 @@ def test_steps_of_a_grid_are_those_of_its_matrix(seed):
         assert (matrix[cells.astype(int) @ (7, 1), actions, target] > 0)[going].all()
 
 
-@pytest.mark.parametrize("name", PLANES)
+@pytest.mark.parametrize("name", CONTINUOUS)
 def test_a_batch_moves_as_each_state_alone(name):
-    world, rng = PLANES[name](name), np.random.default_rng(0)
+    world, rng = CONTINUOUS[name](name), np.random.default_rng(0)
     states = world.initial_states(rng, 20)
     for _ in range(30):
         actions = rng.normal(size=(20, world.action_size))
