@@ -109,6 +109,12 @@ CHOICES = [
     plus("bound-3-instead", "bound", fading=False, adjustment={"max_agent_cost": 3.0}),
     plus("hinge-of-mean", "hinge", adjustment={"hinge": "mean"}),
     plus("reweighting", "reweighting", adjustment={"reweight": True}),
+    plus(
+        "reweighting-5-epochs",
+        "reweighting",
+        adjustment={"reweight": True},
+        density={"epochs": 5},
+    ),
     plus("steps-20x40", "steps", adjustment={"steps": 40}),
     plus("rate-5e-4", "rate", adjustment={"learning_rate": 5e-4}),
     plus("penalty-1.5", "penalty", adjustment={"penalty": 1.5}),
