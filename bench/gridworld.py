@@ -22,12 +22,12 @@ from icl_core.demonstrations.trajectories import Trajectories
 from icl_core.environments import make_world
 from icl_core.job_times import read_time
 from icl_core.learning.constrained_rl.penalty import PenaltyLearner
+from icl_core.learning.dissimilarity import dissimilarities
 from icl_core.learning.engine.density_fit import fit_density
 from icl_core.learning.engine.rollouts import roll_out
 from icl_core.learning.engine.training import Job
 from icl_core.learning.methods.icl.adjustment import adjust_constraint
 from icl_core.learning.methods.icl.algorithm import JOBS, Settings
-from icl_core.learning.methods.icl.policy_step import dissimilarities
 from icl_core.learning.methods.icl.state import PolicyState, initial_constraint
 from icl_core.learning.problem import Problem
 from icl_core.randomness import generators

@@ -34,6 +34,7 @@ PATTERNS = {
     # what every method ends with
     "constraint": f"{_RUN}/final/constraint.safetensors",
     "policy": f"{_RUN}/final/policy.safetensors",
+    "selections": f"{_RUN}/final/selections.safetensors",
     "training": f"{_RUN}/final/training.parquet",
     # the constraint with all that its use needs, for those who have no pipeline
     "portable_constraint": "constraints/{experiment}/{method}/seeds-{group}.safetensors",
@@ -44,7 +45,7 @@ PATTERNS = {
     "iteration_training": f"{_ITERATION}/training.parquet",
     "adjustment": f"{_ITERATION}/adjustment.parquet",
     # measured
-    "rollouts": f"{_RUN}/rollouts.parquet",
+    "evaluation": f"{_RUN}/evaluation.safetensors",
     "run_metrics": f"{_RUN}/metrics.parquet",
     "determined": "determined.parquet",
     "metrics": "metrics.parquet",

@@ -2,14 +2,15 @@
 
 from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from unittest import mock
 
 import numpy as np
 import pyarrow as pa
 import yaml
 
-from icl_core.artifacts import read_table, read_tensors, write_table, write_tensors
-from icl_core.demonstrations.files import SCHEMA
+from icl_core.artifacts import read_tensors, write_table, write_tensors
+from icl_core.demonstrations.files import SCHEMA, SEEDED_SCHEMA, read_sets
 from icl_core.job_times import Record, write_time
 from icl_core.layout import ALL, group_of, path, seeds_of
 from icl_core.learning.engine.networks import Networks
@@ -31,7 +32,7 @@ from icl_core.measuring.determined import (
     TRUTH_INSIDE,
     UNEXPLAINED,
 )
-from icl_core.measuring.loading import ROLLOUTS_SCHEMA
+from icl_core.measuring.evaluation import Evaluation, stored
 from icl_core.measuring.metrics import METRICS_SCHEMA
 from icl_core.measuring.results import Results
 from icl_core.measuring.transfer import TRANSFER_SCHEMA, words
@@ -128,8 +129,7 @@ def write_run(root, name, method, seeds):
     networks = fitted(world, seeds, method)
     write_tensors(root / path("constraint", **run), networks.tensors(), {})
     if name in MAIN:
-        episodes = steps(world.name, tuple(seeds), 25, seeded=True)
-        write_table(root / path("rollouts", **run), episodes, {})
+        write_evaluation(root, run, world)
     if method == "icl":
         write_iterations(root, run, world, networks)
     if name in ROBOTS:
@@ -147,11 +147,30 @@ def fail(root, name, method, group, bad):
     for kind, more in kinds:
         file = root / path(kind, **run, **more)
         write_tensors(file, read_tensors(file) | {"failed": marks}, {})
-    file = root / path("rollouts", **run)
+    file = root / path("evaluation", **run)
     if file.is_file():
-        table = read_table(file, ROLLOUTS_SCHEMA)
-        kept = table["seed"].to_numpy() != bad
-        write_table(file, table.filter(pa.array(kept)), {})
+        tensors = read_tensors(file)
+        kept = tensors["seeds"] != bad
+        of_runs = {name: part[kept] for name, part in tensors.items() if name != "reported"}
+        write_tensors(file, tensors | of_runs, {})
+
+
+def write_evaluation(root, run, world):
+    """What the last policies did in two sets of episodes."""
+    seeds = seeds_of(run["group"])
+    named = stored(seeds, "last", {"last": played(world.name, seeds)})
+    write_tensors(root / path("evaluation", **run), named, {})
+
+
+@cache
+def played(name, seeds):
+    """Two sets of the episodes that `steps` makes."""
+    with TemporaryDirectory() as folder:
+        file, world = Path(folder, "steps.parquet"), small_world(name)
+        write_table(file, steps(name, seeds, 25, seeded=True), {})
+        every = read_sets(file, world)
+    parts = [Evaluation.of(world, [one[None, :12], one[None, 12:24]]) for one in every.values()]
+    return Evaluation(*(np.concatenate(part) for part in zip(*parts, strict=True)))
 
 
 def write_iterations(root, run, world, networks):
@@ -269,7 +288,7 @@ def steps(environment, seeds, episodes, seeded=False):
             rows["state"] += list(np.asarray(states, np.float32))
             rows["action"] += [[float(number) for number in np.atleast_1d(a)] for a in actions]
             rows["reward"] += [1.0] * n
-    schema = ROLLOUTS_SCHEMA if seeded else SCHEMA
+    schema = SEEDED_SCHEMA if seeded else SCHEMA
     return pa.table({name: rows[name] for name in schema.names}, schema=schema)
 
 
@@ -310,7 +329,7 @@ def drifting(world, rng, episodes):
     """Episodes of small random actions, all of them simulated together."""
     states = world.initial_states(rng, episodes)
     going, paths = np.full(episodes, True), [([], []) for _ in range(episodes)]
-    for _ in range(120):
+    for _ in range(min(world.horizon, 120)):
         seen, actions = world.observe(states), 0.5 * random_actions(world, rng, episodes)
         for k in np.flatnonzero(going):
             paths[k][0].append(seen[k])
@@ -360,7 +379,8 @@ def determined_rows():
         if one.demonstrations_of is None and not one.recorded and one.environment != "nav":
             grid = one.environment.startswith("gridworld")
             known = of_cells if grid else {EDGE_BELOW: 0.5, EDGE_ABOVE: -1.0}
-            rows += [(name, one.environment, NOBODY, m, 0, v, 0, True) for m, v in known.items()]
+            kind = name, one.environment, NOBODY
+            rows += [(*kind, m, 0, value, 0, True, "", 0) for m, value in known.items()]
     return rows
 
 
@@ -373,7 +393,7 @@ def metrics(methods, groups):
         known = {} if one.recorded else {"cmse": 0.1}
         for method in methods_of(name, methods):
             rows += [
-                (name, one.environment, method, metric, seed, value, ITERATIONS + 1, True)
+                (name, one.environment, method, metric, seed, value, ITERATIONS + 1, True, "", 0)
                 for seed in seeds
                 for metric, value in {EXCESS_COST: 0.25 * (seed == 1), INSIDE: seed != 1}.items()
             ]
@@ -381,11 +401,14 @@ def metrics(methods, groups):
                 for iteration in range(ITERATIONS + 2):
                     values = size * rng.uniform(0.2, 1.5, size=len(seeds))
                     last = iteration == ITERATIONS + 1
+                    ends = [("last", True), ("best", False)] if last else [("", False)]
                     rows += [
-                        (name, name, method, metric, seed, value, iteration, last)
+                        (name, name, method, metric, seed, value, iteration, shown, end, 0)
                         for seed, value in zip(seeds, values, strict=True)
+                        for end, shown in ends
                     ]
     names = ("experiment", "environment", "method", "metric", "seed", "value")
     rows += determined_rows()
-    columns = dict(zip((*names, "iteration", "reported"), zip(*rows, strict=True), strict=True))
+    names += ("iteration", "reported", "selection", "episodes")
+    columns = dict(zip(names, zip(*rows, strict=True), strict=True))
     return pa.table({name: columns[name] for name in METRICS_SCHEMA.names}, METRICS_SCHEMA)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -14,6 +14,9 @@ from icl_core.environments.world import World
 from icl_core.learning.engine.networks import Networks
 
 T = TypeVar("T")
+
+# Which of a run's policies: its last, or of several along the way the nearest to the expert (NAD).
+LAST, BEST = "last", "best"
 
 
 @dataclass(frozen=True)
@@ -49,6 +52,14 @@ class Problem:
         return [measure(self.shown(run)) for run in runs]
 
 
+class Pair(NamedTuple):
+    """A constraint and the policy that was learned with it, of each run."""
+
+    constraint: Networks
+    policy: Networks
+    place: np.ndarray  # (runs,) which of the candidates it is, from 1; 0 of a run that has failed
+
+
 @dataclass(frozen=True)
 class Outcome:
     """What a stack of runs ends with, whatever the method."""
@@ -59,3 +70,5 @@ class Outcome:
     extras: Mapping[str, np.ndarray] = field(default_factory=dict)  # saved with the constraint
     # (runs,) the step after which a run has diverged, and so has no result; 0 or None: it has not.
     failed: np.ndarray | None = None
+    selection: str = LAST  # which of a run's policies this is
+    others: Mapping[str, Pair] = field(default_factory=dict)  # those of another selection

@@ -7,9 +7,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import pyarrow as pa
 
-from icl_core.artifacts import read_table, read_tensors
+from icl_core.artifacts import read_tensors
 from icl_core.demonstrations import files
 from icl_core.demonstrations.accruals import visits
 from icl_core.environments.world import World
@@ -17,9 +16,7 @@ from icl_core.errors import InputError
 from icl_core.layout import find, seeds_of
 from icl_core.learning.engine.divergence import marks
 from icl_core.learning.engine.networks import Networks, sigmoid
-
-# The rollouts of a stack: a seed's steps as demonstrations are stored.
-ROLLOUTS_SCHEMA = files.SEEDED_SCHEMA
+from icl_core.measuring.evaluation import Evaluation
 
 
 def constraint_values(networks: Networks, world: World) -> np.ndarray:
@@ -91,56 +88,39 @@ def expert_visits(paths: Sequence[str | os.PathLike], world: World) -> Shown:
     return Shown({seed: visits(world, one) for found in sets for seed, one in found.items()})
 
 
-def rollout_visits(
-    paths: Sequence[str | os.PathLike], world: World, without: Collection[int] = ()
-) -> np.ndarray:
-    """Visits of every run's final policy: (runs, *grid.shape), runs by seed in each file.
+def evaluations(path: str | os.PathLike, selection: str | None = None) -> dict[int, Evaluation]:
+    """What the policies of a run did, by seed; of those that the method reports, or of others.
 
-    A run that has failed has no rollouts; the seeds `without` are left out besides.
+    A seed that has failed has none; a method may have no others.
     """
-    counts = list(rollout_visits_by_seed(paths, world, without).values())
-    return np.stack(counts) if counts else np.empty((0, *world.grid.shape))
+    tensors = read_tensors(path)
+    wanted = selection or name_in(tensors)
+    if f"{wanted}.visits" not in tensors:
+        return {}
+    found = Evaluation.from_tensors(tensors, wanted)
+    return {int(seed): found.run(k) for k, seed in enumerate(tensors["seeds"])}
 
 
-def rollout_visits_by_seed(
+def name_in(tensors: Mapping[str, np.ndarray]) -> str:
+    """Which selection a method reports, by the tensors of a file that says so."""
+    return tensors["reported"].tobytes().decode()
+
+
+def visits_by_seed(
     paths: Sequence[str | os.PathLike], world: World, without: Collection[int] = ()
 ) -> dict[int, np.ndarray]:
-    """The same by seed, of the grid's shape each."""
+    """Visits of every run's reported policy in all its episodes, of the grid's shape, by seed.
+
+    A run that has failed has none; the seeds `without` are left out besides.
+    """
     counts = {}
     for path in paths:
-        table = read_table(path, ROLLOUTS_SCHEMA)
-        seeds = table["seed"].to_numpy()
-        for seed in np.unique(seeds):
+        for seed, found in evaluations(path).items():
+            if found.visits.shape[1:] != world.grid.shape:
+                raise InputError(
+                    f"{path}: expected visits of the {world.grid.shape} nodes of {world.name}, "
+                    f"found {found.visits.shape[1:]}; make it again with snakemake"
+                )
             if seed not in without:
-                own = table.filter(pa.array(seeds == seed))
-                counts[int(seed)] = _visits_of_steps(own, world)
+                counts[seed] = found.visits.sum(axis=0)
     return counts
-
-
-def rollout_returns(paths: Sequence[str | os.PathLike]) -> dict[int, float]:
-    """Mean undiscounted return of the episodes of every run's final policy, by seed."""
-    returns = {}
-    for path in paths:
-        table = read_table(path, ROLLOUTS_SCHEMA).select(["seed", "trajectory", "reward"])
-        seeds, episodes, rewards = (column.to_numpy() for column in table.columns)
-        for seed in np.unique(seeds):
-            own = seeds == seed
-            returns[int(seed)] = float(
-                rewards[own].sum(dtype=np.float64) / len(np.unique(episodes[own]))
-            )
-    return returns
-
-
-def _visits_of_steps(table: pa.Table, world: World) -> np.ndarray:
-    """Like `accruals.visits`, for steps that stand in rows."""
-    states, actions = _matrix(table["state"]), _matrix(table["action"])
-    if world.discrete:
-        actions = np.rint(actions[:, 0]).astype(np.int64)
-    node = world.grid.locate(world.constraint_inputs(states, actions))
-    counts = np.bincount(node[node >= 0], minlength=int(np.prod(world.grid.shape)))
-    return counts.reshape(world.grid.shape)
-
-
-def _matrix(column: pa.ChunkedArray) -> np.ndarray:
-    """A column of equally long lists as (rows, length)."""
-    return column.combine_chunks().flatten().to_numpy().reshape(len(column), -1)

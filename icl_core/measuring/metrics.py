@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +13,7 @@ import pyarrow as pa
 from icl_core.demonstrations.accruals import accrual_dissimilarity
 from icl_core.environments.world import World
 from icl_core.errors import InputError
+from icl_core.learning.problem import LAST
 
 CMSE, NAD = "cmse", "nad"
 FAILED = "failed"  # of a seed without results: the value is the step after which it diverged
@@ -25,10 +27,15 @@ METRICS_SCHEMA = pa.schema(
         ("iteration", pa.int32()),
         ("metric", pa.string()),
         ("value", pa.float64()),
-        ("reported", pa.bool_()),
+        ("reported", pa.bool_()),  # of what the method itself ends with
+        ("selection", pa.string()),  # of a value at the end: "last" or "best"
+        ("episodes", pa.int32()),  # behind a NAD at the end; 0: not of episodes, or of others
     ]
 )
-SORTED_BY = ("experiment", "environment", "method", "metric", "seed", "iteration", "reported")
+SORTED_BY = (
+    *("experiment", "environment", "method", "metric", "seed", "iteration"),
+    *("reported", "selection", "episodes"),
+)
 
 
 @dataclass(frozen=True)
@@ -42,41 +49,70 @@ class Run:
     failed: Mapping[int, int] = field(default_factory=dict)  # the others, each with its last step
 
 
+class Of(NamedTuple):
+    """What a value at the end is of: a selection of policies, and how many episodes."""
+
+    selection: str = ""
+    episodes: int = 0
+
+
+ANY = Of()
+
+
+class End(NamedTuple):
+    """What a selection of a run's policies is, on the evaluation grid."""
+
+    constraint: np.ndarray  # (runs, *grid.shape)
+    visits: np.ndarray  # (runs, sets, *grid.shape), of as many episodes each
+
+
 @dataclass(frozen=True)
 class Learned:
     """What a run has left, on the evaluation grid: at its end and after each iteration."""
 
-    constraint: np.ndarray  # (runs, *grid.shape), what the tables report
-    visits: np.ndarray  # (runs, *grid.shape), of the final policy
-    constraints: Mapping[int, np.ndarray] = field(default_factory=dict)  # likewise, by iteration
+    ends: Mapping[str, End]  # by selection
+    episodes: int  # of a set
+    reported: str = LAST  # the selection that the method itself ends with
+    constraints: Mapping[int, np.ndarray] = field(default_factory=dict)  # by iteration, likewise
     nads: Mapping[int, np.ndarray] = field(default_factory=dict)  # (runs,) by iteration
     others: Mapping[str, np.ndarray] = field(default_factory=dict)  # (runs,) by metric
 
 
 def run_metrics(run: Run, expert: np.ndarray, learned: Learned) -> pa.Table:
-    """One row per seed, metric and iteration.
+    """One row per seed, metric, iteration and, at the end, selection and number of episodes.
 
     `expert` are the visits (runs, *grid.shape) of what each run was shown.
 
-    The reported values stand one past the last iteration: they come from the final
+    The values at the end stand one past the last iteration: they come from the final
     policy, which is trained after it. There is no CMSE where nobody knows the true
     constraint. A seed that has failed has a row that says so, and no value.
     """
     _check(run, expert, learned)
     last = max([*learned.constraints, *learned.nads], default=-1) + 1
-    nads = dissimilarities(run.world, expert, learned.visits)
-    parts = [metric_rows(run, NAD, nads, last, True)]
+    known = run.world.true_constraint is not None
+    parts = [
+        metric_rows(run, metric, values, last, name == learned.reported, of)
+        for name, end in learned.ends.items()
+        for metric, values, of in _at_end(run.world, expert, name, end, learned.episodes)
+    ]
     lost = replace(run, seeds=list(run.failed))
     parts.append(metric_rows(lost, FAILED, list(run.failed.values()), last, True))
     parts += [metric_rows(run, name, values, last, True) for name, values in learned.others.items()]
     parts += [metric_rows(run, NAD, values, i, False) for i, values in learned.nads.items()]
-    if run.world.true_constraint is not None:
-        errors = constraint_error(run.world, learned.constraint)
-        parts.append(metric_rows(run, CMSE, errors, last, True))
-        for i, constraint in learned.constraints.items():
-            errors = constraint_error(run.world, constraint)
-            parts.append(metric_rows(run, CMSE, errors, i, False))
+    for i, constraint in learned.constraints.items() if known else ():
+        parts.append(metric_rows(run, CMSE, constraint_error(run.world, constraint), i, False))
     return concatenate(parts)
+
+
+def _at_end(
+    world: World, expert: np.ndarray, name: str, end: End, episodes: int
+) -> Iterator[tuple[str, np.ndarray, Of]]:
+    """The metrics of a selection: NAD as the tables print it, of one set, and of all of them."""
+    for sets in sorted({1, end.visits.shape[1]}):
+        nads = dissimilarities(world, expert, end.visits[:, :sets].sum(axis=1))
+        yield NAD, nads, Of(name, sets * episodes)
+    if world.true_constraint is not None:
+        yield CMSE, constraint_error(world, end.constraint), Of(name)
 
 
 def _check(run: Run, expert: np.ndarray, learned: Learned) -> None:
@@ -90,7 +126,7 @@ def _check(run: Run, expert: np.ndarray, learned: Learned) -> None:
                 f"demonstrations of {run.experiment}, as seed {seed} was shown them: expected "
                 "visits of the evaluation grid, found none; check their states"
             )
-    parts = {"at the end": learned.constraint}
+    parts = {"at the end": learned.ends[learned.reported].constraint}
     parts |= {f"after iteration {i}": values for i, values in learned.constraints.items()}
     for when, values in parts.items():
         finite = np.isfinite(values).reshape(len(run.seeds), -1).all(axis=1)
@@ -104,11 +140,17 @@ def _check(run: Run, expert: np.ndarray, learned: Learned) -> None:
 
 def reported_means(metrics: pa.Table) -> dict[str, float]:
     """The mean over seeds of each reported metric of a run; and how many seeds have failed."""
-    rows = metrics.filter(metrics["reported"]).group_by("metric").aggregate([("value", "mean")])
-    found = dict(zip(rows["metric"].to_pylist(), rows["value_mean"].to_pylist(), strict=True))
+    rows = metrics.filter(metrics["reported"])
+    groups = rows.group_by(["metric", "episodes"]).aggregate([("value", "mean")])
+    # Of several numbers of episodes the smallest, which tables print, is the one that stays.
+    found = {row["metric"]: row["value_mean"] for row in _by_episodes(groups)[::-1]}
     means = {metric.upper(): found[metric] for metric in (CMSE, NAD) if metric in found}
     failed = metrics["metric"].to_pylist().count(FAILED)
     return means | ({"failed seeds": failed} if failed else {})
+
+
+def _by_episodes(rows: pa.Table) -> list[dict]:
+    return sorted(rows.to_pylist(), key=lambda row: row["episodes"])
 
 
 def constraint_error(world: World, values_on_grid: npt.ArrayLike) -> np.ndarray:
@@ -139,6 +181,7 @@ def metric_rows(
     values: npt.ArrayLike,
     iteration: int | Sequence[int],
     reported: bool | Sequence[bool],
+    of: Of = ANY,
 ) -> pa.Table:
     """One row per seed. `iteration` and `reported` may differ per seed.
 
@@ -154,6 +197,8 @@ def metric_rows(
         "metric": [metric] * n,
         "value": np.asarray(values, dtype=np.float64),
         "reported": np.broadcast_to(np.asarray(reported), n),
+        "selection": [of.selection] * n,
+        "episodes": [of.episodes] * n,
     }
     return pa.table(columns, schema=METRICS_SCHEMA)
 

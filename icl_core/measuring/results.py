@@ -72,7 +72,7 @@ class Results:
         those that can be shown.
         """
         known = {"experiment": experiment, "method": method}
-        found = [one for kind in ("constraint", "rollouts") for one in self.find(kind, **known)]
+        found = [one for kind in ("constraint", "evaluation") for one in self.find(kind, **known)]
         trained = sum(len(seeds_of(group)) for group in {one.fields["group"] for one in found})
         return max(0, trained - shown), trained
 

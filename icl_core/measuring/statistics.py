@@ -9,9 +9,13 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from icl_core.environments.world import World
 from icl_core.measuring.metrics import FAILED
+
+Key = tuple[str, str]  # experiment and method
+ByRun = dict[Key, dict[int, float]]
 
 BOUNDARY = 0.5  # of a constraint: below it a gap is allowed
 SMALL = 10.0  # m: the forbidden gaps must begin below this; far ones are no headway
@@ -65,29 +69,41 @@ def stratified_interval(
     return float(low), float(high)
 
 
-def reported(metrics: pa.Table, metric: str) -> dict[tuple[str, str], dict[int, float]]:
-    """The reported values of a metric by (experiment, method), each by seed."""
-    found: defaultdict[tuple[str, str], dict[int, float]] = defaultdict(dict)
-    for row in metrics.to_pylist():
-        if row["metric"] == metric and row["reported"]:
-            group = found[row["experiment"], row["method"]]
-            if row["seed"] in group:
-                raise ValueError(
-                    f"metric {metric} of {row['experiment']}, {row['method']}, seed {row['seed']} "
-                    "is reported twice"
-                )
-            group[row["seed"]] = row["value"]
+def reported(metrics: pa.Table, metric: str) -> ByRun:
+    """The reported values of a metric by (experiment, method), each by seed.
+
+    Of several numbers of episodes the smallest, as the paper's tables have it.
+    """
+    return _by_run(metrics.filter(metrics["reported"]), metric)
+
+
+def selected(metrics: pa.Table, metric: str, selection: str) -> ByRun:
+    """The same of the policies that were selected in this way."""
+    return _by_run(metrics.filter(pc.equal(metrics["selection"], selection)), metric)
+
+
+def _by_run(rows: pa.Table, metric: str) -> ByRun:
+    found: defaultdict[tuple[str, str], dict[int, dict[int, float]]] = defaultdict(dict)
+    for row in rows.filter(pc.equal(rows["metric"], metric)).to_pylist():
+        group = found[row["experiment"], row["method"]].setdefault(row["seed"], {})
+        if row["episodes"] in group:
+            raise ValueError(
+                f"metric {metric} of {row['experiment']}, {row['method']}, seed {row['seed']} "
+                "is reported twice"
+            )
+        group[row["episodes"]] = row["value"]
     return {
-        key: {seed: group[seed] for seed in sorted(group)} for key, group in sorted(found.items())
+        key: {seed: group[seed][min(group[seed])] for seed in sorted(group)}
+        for key, group in sorted(found.items())
     }
 
 
-def summary(metrics: pa.Table, metric: str) -> dict[tuple[str, str], Cell]:
-    """Mean and deviation of the reported values of a metric by (experiment, method).
-
-    Where every seed has failed both are nan.
+def summary(metrics: pa.Table, metric: str, selection: str | None = None) -> dict[Key, Cell]:
+    """Mean and deviation of the values of a metric by (experiment, method): of those reported, or
+    of a selection. Where every seed has failed both are nan.
     """
-    values, failed = reported(metrics, metric), reported(metrics, FAILED)
+    values = selected(metrics, metric, selection) if selection else reported(metrics, metric)
+    failed = reported(metrics, FAILED)
     return {key: _cell(values.get(key, {}), failed.get(key, {})) for key in {**values, **failed}}
 
 

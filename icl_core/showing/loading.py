@@ -19,7 +19,7 @@ from icl_core.measuring.loading import (
     constraints_on_grid,
     expert_visits,
     failed_runs,
-    rollout_visits_by_seed,
+    visits_by_seed,
 )
 from icl_core.measuring.metrics import METRICS_SCHEMA
 from icl_core.measuring.results import Results
@@ -58,8 +58,8 @@ def accruals(results: Results, experiment: str) -> Accruals:
     Seeds that have failed have none; a method of which none is left is not among them.
     """
     world, shown = results.worlds[experiment], demonstrated(results, experiment)
-    by_method = results.by_method("rollouts", experiment)
-    found = {m: rollout_visits_by_seed(paths, world) for m, paths in by_method.items()}
+    by_method = results.by_method("evaluation", experiment)
+    found = {m: visits_by_seed(paths, world) for m, paths in by_method.items()}
     visited = {m: np.stack(list(runs.values())) for m, runs in found.items() if runs}
     return Accruals(shown.experts, visited, {m: shown.to(found[m]) for m in visited})
 
@@ -158,7 +158,7 @@ def panel_titles(results: Results, experiment: str, methods: Iterable[str]) -> d
 def footer_of(results: Results, experiment: str, runs: dict) -> str:
     """Scale and seeds; `runs` holds an array by method, whose first axis are the runs."""
     known = {
-        m: 0 for kind in ("constraint", "rollouts") for m in results.by_method(kind, experiment)
+        m: 0 for kind in ("constraint", "evaluation") for m in results.by_method(kind, experiment)
     }
     shown = {method: len(found) for method, found in runs.items()}
     failed = {m: results.failed(experiment, m, n) for m, n in (known | shown).items()}

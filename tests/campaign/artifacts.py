@@ -21,7 +21,6 @@ from icl_core.job_times import read_time
 from icl_core.learning.engine.training import ADJUSTMENT_SCHEMA, TRAINING_SCHEMA
 from icl_core.learning.true_fit import FIT_SCHEMA
 from icl_core.measuring.claims.evaluate import CLAIMS_SCHEMA
-from icl_core.measuring.loading import ROLLOUTS_SCHEMA
 from icl_core.measuring.metrics import METRICS_SCHEMA
 from icl_core.measuring.transfer import TRANSFER_SCHEMA
 from tests.campaign.cases import Kind, Place, Seen, accepted, choose, refused
@@ -38,7 +37,6 @@ TABLES = {
     "training": TRAINING_SCHEMA,
     "iteration_training": TRAINING_SCHEMA,
     "adjustment": ADJUSTMENT_SCHEMA,
-    "rollouts": ROLLOUTS_SCHEMA,
     "run_metrics": METRICS_SCHEMA,
     "metrics": METRICS_SCHEMA,
     "determined": METRICS_SCHEMA,

@@ -132,7 +132,7 @@ def run_scripts(settings, iterations):
         known = {"density": "density.safetensors", "constraint": constraints[-1]}
         run_script("icl_adjust", settings, adjusted, i, policies=list(policies), **known)
         constraints.append(adjusted["constraint"])
-    final = {name: f"final/{name}.safetensors" for name in ("constraint", "policy")}
+    final = {name: f"final/{name}.safetensors" for name in ("constraint", "policy", "selections")}
     final["training"] = "final/training.parquet"
     run_script("icl_select", settings, final, constraints=constraints, policies=policies)
     return final

@@ -28,7 +28,7 @@ from icl_core.learning.methods.icl.policy_step import train_policy
 from icl_core.learning.methods.icl.selection import select_final
 from icl_core.learning.methods.icl.state import ConstraintSettings, initial_constraint
 from icl_core.learning.problem import Outcome
-from icl_core.measuring.loading import ROLLOUTS_SCHEMA
+from icl_core.measuring.loading import evaluations
 from icl_core.measuring.metrics import METRICS_SCHEMA
 from icl_core.settings import plain, used
 from icl_core.using.constraint import Constraint
@@ -168,7 +168,7 @@ def settings_of(settings):
         "world": {},
         "seeds": ORDERED,
         "learning": {"threshold": None, "icl": used(Settings, plain(settings))},
-        "measuring": {"report_episodes": 5},
+        "measuring": {"report_episodes": 5, "sets": 2},
     }
 
 
@@ -185,7 +185,7 @@ def measured(final):
     """The table of metrics that the script makes of a stack."""
     job = SimpleNamespace(
         input=Files(demonstrations="demonstrations.parquet", **final, constraints=[], policies=[]),
-        output=Files(metrics="m.parquet", rollouts="r.parquet", portable="c.safetensors"),
+        output=Files(metrics="m.parquet", evaluation="r.safetensors", portable="c.safetensors"),
         wildcards=SimpleNamespace(experiment="gridworld-b", method="icl"),
         params=SimpleNamespace(settings=settings_of(TINY), code="x"),
         log=["metrics.log"],
@@ -216,8 +216,7 @@ def test_files_say_who_has_failed_and_metrics_have_no_value_of_it(folder, spoil)
     (said,) = [row for row in rows if row["seed"] == BAD]
     assert [row for row in rows if row["seed"] != BAD] == kept
     assert (said["metric"], said["value"], said["reported"]) == ("failed", 1.0, True)
-    seeds = read_table("r.parquet", ROLLOUTS_SCHEMA)["seed"].to_pylist()
-    assert set(seeds) == {3, 5}
+    assert [*evaluations("r.safetensors"), *evaluations("r.safetensors", "best")] == [3, 5, 3, 5]
     constraint = Constraint.load("c.safetensors")
     assert (constraint.seeds, constraint.failed_seeds) == ((3, 5), (BAD,))
 

@@ -5,10 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from icl_core.learning.dissimilarity import dissimilarities
 from icl_core.learning.engine.networks import Networks
 from icl_core.learning.engine.rollouts import roll_out
 from icl_core.learning.engine.training import Job
-from icl_core.learning.methods.icl.policy_step import dissimilarities, train_policy
+from icl_core.learning.methods.icl.policy_step import train_policy
 from icl_core.learning.methods.icl.state import ConstraintSettings, initial_constraint
 from icl_core.randomness import generators
 from tests.learning.icl_steps import RL, TINY

@@ -14,7 +14,9 @@ from icl_core.learning.true_fit import FIT_SCHEMA
 from icl_core.measuring.claims.evaluate import evaluate
 from icl_core.measuring.loading import constraint_on_grid, constraints_on_grid
 from icl_core.measuring.metrics import (
+    End,
     Learned,
+    Of,
     Run,
     concatenate,
     metric_rows,
@@ -30,7 +32,8 @@ GOOD = np.array([0.60, 0.70, 0.65, 0.62, 0.68])
 def learned(runs, **more):
     shape = (runs, *WORLD.grid.shape)
     rng = np.random.default_rng(0)
-    return Learned(rng.uniform(size=shape), rng.integers(1, 9, size=shape), **more)
+    end = End(rng.uniform(size=shape), rng.integers(1, 9, size=shape)[:, None])
+    return Learned({"last": end}, 50, **more)
 
 
 def test_metrics_of_a_stack_with_a_failed_seed():
@@ -52,7 +55,8 @@ def test_metrics_of_a_stack_with_a_failed_seed():
 @pytest.mark.parametrize("value", [np.nan, np.inf])
 def test_a_constraint_that_is_no_number_is_refused(where, value):
     found = learned(2, constraints={1: np.zeros((2, *WORLD.grid.shape))})
-    (found.constraint if where == "at the end" else found.constraints[1])[1, 0, 0] = value
+    end = found.ends["last"].constraint
+    (end if where == "at the end" else found.constraints[1])[1, 0, 0] = value
     run = Run("gridworld-a", "icl", WORLD, [1, 3])
     with pytest.raises(InputError, match=f"icl on gridworld-a, seed 3: expected finite.*{where};"):
         run_metrics(run, np.ones((2, *WORLD.grid.shape)), found)
@@ -87,7 +91,8 @@ def write_metrics(root, values, failed=()):
         kept = [k for k, seed in enumerate(SEEDS) if seed not in bad]
         run = Run(experiment, method, WORLD, [SEEDS[k] for k in kept])
         for iteration in range(3):
-            rows.append(metric_rows(run, "cmse", runs[kept], iteration, iteration == 2))
+            of = Of("last") if iteration == 2 else Of()
+            rows.append(metric_rows(run, "cmse", runs[kept], iteration, iteration == 2, of))
         rows.append(metric_rows(Run(experiment, method, WORLD, bad), "failed", bad, 2, True))
     write_table(root / "metrics.parquet", concatenate(rows), {})
 

@@ -3,19 +3,20 @@
 import numpy as np
 import pytest
 
-from icl_core.artifacts import write_table, write_tensors
+from icl_core.artifacts import write_tensors
 from icl_core.demonstrations.accruals import visits
 from icl_core.demonstrations.files import write_demonstrations
 from icl_core.demonstrations.trajectories import Trajectories
 from icl_core.environments import make_world
 from icl_core.errors import InputError
 from icl_core.learning.engine.networks import Networks
+from icl_core.measuring.evaluation import Evaluation, stored
 from icl_core.measuring.loading import (
     constraint_on_grid,
+    evaluations,
     expert_visits,
-    rollout_visits,
+    visits_by_seed,
 )
-from icl_core.measuring.rollouts import rollouts_table
 
 
 def episodes(world, rng, lead):
@@ -38,14 +39,21 @@ def episodes(world, rng, lead):
 def test_visits_survive_the_files(name, tmp_path):
     world = make_world(name)
     stack = episodes(world, np.random.default_rng(0), (3, 8))
-    write_table(tmp_path / "a.parquet", rollouts_table(stack[:2], [4, 5]), {})
-    write_table(tmp_path / "b.parquet", rollouts_table(stack[2:], [6]), {})
-    stored = rollout_visits([tmp_path / "a.parquet", tmp_path / "b.parquet"], world)
-    np.testing.assert_array_equal(stored, visits(world, stack))
+    files = [tmp_path / "a.safetensors", tmp_path / "b.safetensors"]
+    for file, part, seeds in zip(files, (stack[:2], stack[2:]), ([4, 5], [6]), strict=True):
+        own = Evaluation.of(world, [part[:, :4], part[:, 4:]])
+        other = Evaluation.of(world, [part[:, :1], part[:, 1:2]])
+        write_tensors(file, stored(seeds, "best", {"best": own, "last": other}), {})
+    found = visits_by_seed(files, world)
+    every = np.stack([found[seed] for seed in (4, 5, 6)])
+    np.testing.assert_array_equal(every, visits(world, stack))
+    assert [*visits_by_seed(files, world, without=[5])] == [4, 6]
+    last = evaluations(files[1], "last")[6]
+    np.testing.assert_array_equal(last.visits.sum(axis=0), visits(world, stack[2:, :2])[0])
     write_demonstrations(tmp_path / "d.parquet", stack[1], world, {})
     shared = expert_visits([tmp_path / "d.parquet"], world)
-    np.testing.assert_array_equal(shared.experts, stored[1:2])
-    np.testing.assert_array_equal(shared.to([4, 9]), stored[[1, 1]])
+    np.testing.assert_array_equal(shared.experts, every[1:2])
+    np.testing.assert_array_equal(shared.to([4, 9]), every[[1, 1]])
 
 
 @pytest.mark.parametrize("name", ["gridworld-b", "cartpole-mid"])

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from icl_core.artifacts import write_table, write_tensors
+from icl_core.artifacts import write_tensors
 from icl_core.demonstrations.files import write_demonstrations
 from icl_core.demonstrations.recordings.highd.replay import replay
 from icl_core.environments.traffic import Headway
@@ -13,9 +13,9 @@ from icl_core.environments.world import Axis, EvaluationGrid
 from icl_core.environments.worlds.highd import GAP
 from icl_core.layout import ALL, path
 from icl_core.learning.engine.networks import Networks
+from icl_core.measuring.evaluation import Evaluation, stored
 from icl_core.measuring.paper import METHODS
 from icl_core.measuring.results import Results
-from icl_core.measuring.rollouts import rollouts_table
 from icl_core.measuring.statistics import boundary_gap
 from icl_core.showing.figures import driving, driving_environments
 from icl_core.showing.loading import Accruals
@@ -61,7 +61,8 @@ def results(world, tmp_path_factory):
         networks = Networks.initialise(rngs, (2, 64, 64, 1))
         write_tensors(root / path("constraint", **run), networks.tensors(), {})
         stack = type(demonstrations)(*(np.stack([p, p]) for p in demonstrations.parts()))
-        write_table(root / path("rollouts", **run), rollouts_table(stack, [1, 2]), {})
+        played = {"last": Evaluation.of(world, [stack])}
+        write_tensors(root / path("evaluation", **run), stored([1, 2], "last", played), {})
     paths = tuple(sorted(str(found) for found in root.rglob("*") if found.is_file()))
     return Results("quick", {"highd": world}, paths, TITLES)
 

@@ -9,7 +9,7 @@ import pytest
 from icl_core.artifacts import read_table
 from icl_core.environments import make_world
 from icl_core.learning.engine.training import ADJUSTMENT_SCHEMA
-from icl_core.measuring.loading import constraint_on_grid, expert_visits, rollout_visits
+from icl_core.measuring.loading import constraint_on_grid, expert_visits, visits_by_seed
 from icl_core.measuring.results import Results
 from icl_core.showing import loading
 from icl_core.showing.figures import (
@@ -186,8 +186,8 @@ def test_loaders_give_what_was_stored(results):
     np.testing.assert_allclose(values.reshape(2, -1)[:, 17], 1 / (1 + np.exp(-logits)), atol=1e-6)
     shown = [one.path for one in results.find("demonstrations", experiment="cartpole-mid")]
     assert expert_visits(shown, world).experts.shape == (3, 49, 2)
-    rollouts = results.by_method("rollouts", "cartpole-mid")["icl"]
-    assert rollout_visits(rollouts, world).shape == (3, 49, 2)
+    played = results.by_method("evaluation", "cartpole-mid")["icl"]
+    assert {one.shape for one in visits_by_seed(played, world).values()} == {(49, 2)}
 
 
 def test_ablation_curves_are_the_unreported_values_in_order(results, drawn):

@@ -13,7 +13,7 @@ from icl_core import discovery
 from icl_core.errors import InputError
 from icl_core.learning.experts import ExpertSettings
 from icl_core.learning.true_fit import TrueFitsSettings
-from icl_core.measuring.rollouts import MeasuringSettings
+from icl_core.measuring.evaluation import MeasuringSettings
 from icl_core.measuring.transfer import TransfersSettings
 from icl_core.settings import meaning
 from icl_core.settings_schema import hints_of, options_of, section_type

@@ -278,7 +278,8 @@ def test_only_what_is_finished_is_planned(checkout):
     """A dry run over empty files: ICL on Gridworld (A) is finished, and its demonstrations are."""
     results = checkout.path / "results/smoke"
     run = {"experiment": "gridworld-a", "method": "icl", "group": "1-2"}
-    done = ("constraint", "policy", "training", "rollouts", "run_metrics", "portable_constraint")
+    done = ("constraint", "policy", "selections", "training")
+    done += ("evaluation", "run_metrics", "portable_constraint")
     each = ("iteration_constraint", "iteration_policy", "iteration_training", "adjustment")
     files = [path(kind, **run) for kind in done]
     files += [path(kind, **run, iteration=f"{i:02d}") for i in range(3) for kind in each]

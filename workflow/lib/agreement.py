@@ -64,6 +64,16 @@ def agreed_transfers(
     return replace(transfers, experiments=learned)
 
 
+def agree_on_candidates(learning: Mapping[str, dict]) -> None:
+    """Methods that train one policy on and on have as many candidates as ICL has in `learning`."""
+    loop = learning["icl"]["loop"]
+    as_icl = {"number": loop["iterations"] + 1, "episodes": loop["selection_episodes"]}
+    for own in learning.values():
+        if "candidates" in own:
+            given = own["candidates"]
+            own["candidates"] = {key: given[key] or as_icl[key] for key in given}
+
+
 def _check_among(name: str, known: Iterable[str], where: str) -> None:
     if name not in known:
         raise InputError(

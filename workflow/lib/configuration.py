@@ -20,12 +20,13 @@ from icl_core.errors import InputError
 from icl_core.layout import groups_of
 from icl_core.learning.experts import ExpertSettings
 from icl_core.learning.true_fit import TrueFitsSettings
-from icl_core.measuring.rollouts import MeasuringSettings
+from icl_core.measuring.evaluation import MeasuringSettings
 from icl_core.measuring.transfer import TransfersSettings
 from icl_core.settings import build, defaults, merge, plain, reach, used
 from icl_core.showing.item import ShowingSettings
 from workflow.lib import sections
 from workflow.lib.agreement import (
+    agree_on_candidates,
     agreed_transfers,
     check_experiments,
     check_groups,
@@ -236,6 +237,7 @@ class _Maker:
         check_one_source(name, own, sizes.get(name, {}))
         said = _Said(name, world, own, last)
         learning = {m: self._method(m, said) for m in sorted({*said.methods, EXPERT_AS})}
+        agree_on_candidates(learning)
         threshold = self._section("learning", said).get("threshold")
         measuring = self._section("measuring", said)
         return Experiment(

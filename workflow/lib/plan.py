@@ -48,7 +48,7 @@ class Plan:
 
     def final(self, **fields: str) -> dict[str, str]:
         """The outputs that every method ends with."""
-        kinds = ("constraint", "policy", "training")
+        kinds = ("constraint", "policy", "selections", "training")
         return {kind: self.path(kind, **fields) for kind in kinds}
 
     def fits(self) -> dict[str, str]:

@@ -12,7 +12,7 @@ from pathlib import Path
 from icl_core import discovery
 from icl_core.learning.experts import ExpertSettings
 from icl_core.learning.true_fit import TrueFitsSettings
-from icl_core.measuring.rollouts import MeasuringSettings
+from icl_core.measuring.evaluation import MeasuringSettings
 from icl_core.measuring.transfer import TransfersSettings
 from icl_core.settings_schema import described, expected, json_schema
 from icl_core.showing.item import ShowingSettings

@@ -44,7 +44,17 @@ def write_outcome(stage: Stage, outcome: Outcome) -> None:
     constraint = outcome.constraint.tensors() | dict(outcome.extras)
     write_tensors(stage.output.constraint, marked(constraint, failed), provenance)
     write_tensors(stage.output.policy, marked(outcome.policy.tensors(), failed), provenance)
+    write_tensors(stage.output.selections, selections(outcome), provenance)
     write_table(stage.output.training, outcome.log, provenance)
+
+
+def selections(outcome: Outcome) -> dict[str, np.ndarray]:
+    """Which policies a method reports, and those of the other selection, where there is one."""
+    named = {"reported": np.frombuffer(outcome.selection.encode(), np.uint8)}
+    for name, pair in outcome.others.items():
+        named |= pair.constraint.tensors(f"{name}.constraint.")
+        named |= pair.policy.tensors(f"{name}.policy.") | {f"{name}.place": pair.place}
+    return named
 
 
 def _check_finite(stage: Stage, outcome: Outcome) -> None:

@@ -9,9 +9,10 @@ rule metrics:
         policies=ITERATIONS.all_policies,
         constraint=PLAN.path("constraint"),
         policy=PLAN.path("policy"),
+        selections=PLAN.path("selections"),
     output:
         metrics=PLAN.path("run_metrics"),
-        rollouts=PLAN.path("rollouts"),
+        evaluation=PLAN.path("evaluation"),
         # Nothing here reads it: it is for those who use the constraint elsewhere.
         portable=PLAN.path("portable_constraint"),
         time=PLAN.time("metrics/{experiment}/{method}/seeds-{group}"),
@@ -24,7 +25,7 @@ rule metrics:
         mem_mb=REQUESTS.memory,
         runtime=REQUESTS.runtime,
     params:
-        settings=PLAN.given("measuring.report_episodes", "learning.threshold"),
+        settings=PLAN.given("measuring", "learning.threshold"),
         code=PLAN.code("metrics.py"),
     script:
         "../scripts/metrics.py"

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from icl_core.learning.candidates import Candidates, CandidateSettings
 from icl_core.learning.engine.costs import fresh_constraints, visited_inputs
 from icl_core.learning.engine.divergence import Part
 from icl_core.learning.engine.networks import Networks, sigmoid
@@ -56,6 +57,7 @@ class Settings:
         False, "a fault of the authors' code: of both sides only the first steps are ever seen"
     )
     on_policy: OnPolicySettings = section(OnPolicySettings, "settings of PPO")
+    candidates: CandidateSettings = section(CandidateSettings, "what stands for selection")
 
     @property
     def rollouts(self) -> int:
@@ -78,7 +80,9 @@ def learn(problem: Problem, settings: Settings, job: Job) -> Outcome:
     learner = _Learner(problem, settings)
     job = job.of(problem.seeds, "learning.gail-constraint")
     failed = job.run(learner, settings.rollouts)
-    return learner.policies.outcome(learner.discriminator.negated(), failed)
+    learner.look()
+    last = learner.policies.outcome(learner.discriminator.negated(), failed)
+    return learner.candidates.beside(last)
 
 
 class _Learner:
@@ -100,13 +104,27 @@ class _Learner:
         self.expert = problem.of_each(lambda shown: visited_inputs(problem.world, shown))
         self.discriminator = fresh_constraints(problem.world, problem.seeds, settings.hidden)
         self.optimiser = Adam(self.discriminator.parameters, settings.learning_rate)
+        # A policy without a discriminator speaks for none.
+        self.candidates = Candidates(
+            problem,
+            settings.candidates,
+            "gail-constraint",
+            min(settings.warm_up, settings.rollouts),
+            settings.rollouts,
+        )
 
     @property
     def done(self) -> int:
         return len(self.policies.rows)
 
+    def look(self) -> None:
+        """Keep what is nearer to the expert than all before."""
+        constraint, policy = self.discriminator.negated(), self.policies.agents.policy
+        self.candidates.look(self.done, constraint, policy)
+
     def advance(self) -> dict[str, np.ndarray]:
         """One rollout: the discriminator learns from it, then the policy from both."""
+        self.look()
         segment, inputs, rngs = self.policies.roll()
         warm = self.done >= self.settings.warm_up
         if warm:
@@ -133,13 +151,14 @@ class _Learner:
 
     def tensors(self) -> dict[str, np.ndarray]:
         own = self.discriminator.tensors("discriminator.") | self.optimiser.tensors("adam.")
-        return own | self.policies.tensors()
+        return own | self.policies.tensors() | self.candidates.tensors()
 
     def restore(self, named: dict[str, np.ndarray]) -> None:
         saved = Networks.from_tensors(named, "discriminator.")
         self.discriminator.parameters[...] = saved.parameters
         self.optimiser.restore(named, "adam.")
         self.policies.restore(named)
+        self.candidates.restore(named)
 
 
 def pairs(

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from icl_core.learning.problem import LAST
 from icl_core.measuring.claims.claim import Claim
 from icl_core.measuring.claims.effects import Range, sample_effect, welch
-from icl_core.measuring.claims.evidence import BEST, ICL, Evidence, FailedSeedsError, MissingError
+from icl_core.measuring.claims.evidence import ICL, Evidence, FailedSeedsError, MissingError
 from icl_core.measuring.claims.evidence.values import Key
 from icl_core.measuring.claims.intervals import Sample, printed
 from icl_core.measuring.claims.verdicts import (
@@ -44,7 +45,7 @@ class PaperEvidence(Evidence):
         second: Key,
         part: str,
         paired: bool | None = None,
-        selection: str = BEST,
+        selection: str = LAST,
     ) -> Effect:
         low, high = self.sample(metric, first), self.sample(metric, second)
         return sample_effect(part, metric, high.less(low), welch(low, high))

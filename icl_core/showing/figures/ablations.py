@@ -118,7 +118,7 @@ def by_iteration(
     found: dict[int, dict[int, float]] = {}
     for row in metrics.to_pylist():
         wanted = (row["experiment"], row["method"], row["metric"]) == (experiment, "icl", metric)
-        if wanted and not row["reported"]:
+        if wanted and not (row["reported"] or row["selection"]):
             found.setdefault(row["seed"], {})[row["iteration"]] = row["value"]
     iterations = sorted({i for by in found.values() for i in by})
     values = [[by.get(i, np.nan) for i in iterations] for _, by in sorted(found.items())]

@@ -88,7 +88,7 @@ ITEMS = [
             "policy's steps are in cells that the demonstrations visit."
         ),
         "category": "Accruals",
-        "needs": ["demonstrations", "rollouts"],
+        "needs": ["demonstrations", "evaluation"],
         "experiments": ["highd"],
     },
     {
@@ -103,7 +103,7 @@ ITEMS = [
             "visit."
         ),
         "category": "Accruals",
-        "needs": ["demonstrations", "rollouts"],
+        "needs": ["demonstrations", "evaluation"],
         "experiments": ["exid"],
     },
 ]

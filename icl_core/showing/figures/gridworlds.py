@@ -124,7 +124,7 @@ ITEMS = [
             "Below each title: NAD to the demonstrations of the seed, mean and deviation."
         ),
         "category": "Accruals",
-        "needs": ["demonstrations", "rollouts"],
+        "needs": ["demonstrations", "evaluation"],
         "experiments": ["gridworld-a"],
     },
     {
@@ -154,7 +154,7 @@ ITEMS = [
             "Below each title: NAD to the demonstrations of the seed, mean and deviation."
         ),
         "category": "Accruals",
-        "needs": ["demonstrations", "rollouts"],
+        "needs": ["demonstrations", "evaluation"],
         "experiments": ["gridworld-b"],
     },
 ]

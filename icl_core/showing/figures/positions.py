@@ -61,7 +61,7 @@ ITEMS = [
             "over seeds."
         ),
         "category": "Accruals",
-        "needs": ["demonstrations", "rollouts"],
+        "needs": ["demonstrations", "evaluation"],
         "experiments": ["cartpole-mr"],
     },
     {
@@ -94,7 +94,7 @@ ITEMS = [
             "over seeds."
         ),
         "category": "Accruals",
-        "needs": ["demonstrations", "rollouts"],
+        "needs": ["demonstrations", "evaluation"],
         "experiments": ["cartpole-mid"],
     },
     {
@@ -125,7 +125,7 @@ ITEMS = [
             "each title: NAD to the demonstrations of the seed, mean and deviation over seeds."
         ),
         "category": "Accruals",
-        "needs": ["demonstrations", "rollouts"],
+        "needs": ["demonstrations", "evaluation"],
         "experiments": ["ant"],
     },
     {
@@ -156,7 +156,7 @@ ITEMS = [
             "each title: NAD to the demonstrations of the seed, mean and deviation over seeds."
         ),
         "category": "Accruals",
-        "needs": ["demonstrations", "rollouts"],
+        "needs": ["demonstrations", "evaluation"],
         "experiments": ["halfcheetah"],
     },
 ]

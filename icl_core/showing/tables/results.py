@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from icl_core.environments.gridworld import Gridworld
+from icl_core.learning.problem import BEST, LAST
 from icl_core.measuring.metrics import CMSE, NAD
 from icl_core.measuring.paper import PAPER
 from icl_core.measuring.results import Results
-from icl_core.measuring.statistics import Cell, summary
+from icl_core.measuring.statistics import Cell, Key, summary
 from icl_core.showing.loading import column_title, in_order, metrics_of, world_as
 from icl_core.showing.save import Table
 from icl_core.tables import FAILED_SEEDS, counted, failed_of, markdown_rows
@@ -131,11 +132,14 @@ TITLES = {
     NAD: "Normalised accrual dissimilarity (NAD)",
 }
 COLUMNS = (
-    *("method", "experiment", "metric", "mean", "std", "seeds", "paper_mean", "paper_std"),
+    *("method", "selection", "experiment", "metric", "mean", "std", "seeds"),
+    *("paper_mean", "paper_std"),
     "failed",  # seeds without a value; empty where there is none
 )
 
-Cells = Mapping[tuple[str, str], Cell]
+# The last policy is what the paper reports; the nearest to the expert, of equally many, is ours.
+SELECTIONS = {LAST: "last policy", BEST: "best by NAD"}
+Cells = Mapping[str, Mapping[Key, Cell]]  # by selection; then experiment and method
 
 
 def cmse_table(results: Results, experiments: Sequence[str]) -> Table:
@@ -160,16 +164,25 @@ def slip_nad_table(results: Results, experiments: Sequence[str]) -> Table:
 
 def _from_metrics(results: Results, experiments: Sequence[str], metric: str) -> Table:
     columns = {name: column_title(results, name) for name in experiments}
-    return build(results, metric, summary(metrics_of(results), metric), columns)
+    return build(results, metric, _cells(results, metric), columns)
 
 
 def _of_slips(results: Results, experiments: Sequence[str], metric: str) -> Table:
     worlds = {name: world_as(results, name, Gridworld) for name in experiments}
     columns = {name: f"p_slip = {world.slip:g}" for name, world in worlds.items()}
-    found = summary(metrics_of(results), metric)
-    cells = {key: cell for key, cell in found.items() if key[1] == "icl"}
+    cells = {
+        selection: {key: cell for key, cell in found.items() if key[1] == "icl"}
+        for selection, found in _cells(results, metric).items()
+    }
     place = ", Gridworld (A) where moves slip"
     return build(results, metric, cells, columns, ("icl",), place)
+
+
+def _cells(results: Results, metric: str) -> Cells:
+    """Runs of which nothing is left stand among the last policies alone."""
+    found = {one: summary(metrics_of(results), metric, one) for one in SELECTIONS}
+    found[BEST] = {key: cell for key, cell in found[BEST].items() if cell.seeds}
+    return found
 
 
 def build(
@@ -180,58 +193,68 @@ def build(
     only: Sequence[str] = (),
     place: str = "",
 ) -> Table:
-    """The table of `cells`, keyed (experiment, method), and of the paper's values.
+    """The table of `cells` and of the paper's values.
 
     `columns` are the experiments with their titles, `only` the methods that are shown (all, if
     none is named), `place` what the title says of where.
     """
-    shown = [
-        key
-        for key in {**PAPER[metric], **cells}
-        if key[0] in columns and (not only or key[1] in only)
-    ]
-    methods = in_order(results, {method for _, method in shown})
+    known = {**PAPER[metric], **{key: None for own in cells.values() for key in own}}
+    shown = [key for key in known if key[0] in columns and (not only or key[1] in only)]
+    lines = _lines(cells, in_order(results, {method for _, method in shown}), columns)
     rows = tuple(
-        _row(metric, method, experiment, cells.get((experiment, method)))
-        for method in methods
+        _row(metric, line, experiment, cells.get(line[1], {}).get((experiment, line[0])))
+        for line in lines
         for experiment in columns
-        if (experiment, method) in shown
+        if (experiment, line[0]) in shown
     )
-    run = [m for m in methods if any((experiment, m) in cells for experiment in columns)]
-    notes = _notes(results, run, len(run) < len(methods))
-    if any(cell.failed for key, cell in cells.items() if key in shown):
+    run = [method for method in dict.fromkeys(line[0] for line in lines if line[1])]
+    notes = _notes(results, run, len(run) < len({method for method, _ in lines}))
+    if any(cell.failed for own in cells.values() for key, cell in own.items() if key in shown):
         notes += f" {FAILED_SEEDS}"
-    table = _markdown(results, metric, cells, methods, columns)
+    table = _markdown(results, metric, cells, lines, columns)
     return Table(COLUMNS, rows, f"# {TITLES[metric]}{place}\n\n{table}\n\n{notes}\n")
 
 
-def _row(metric: str, method: str, experiment: str, ours: Cell | None) -> tuple:
+def _lines(cells: Cells, methods: Sequence[str], columns: Iterable[str]) -> list[tuple[str, str]]:
+    """A line for each method and selection; a method that was not run has one without."""
+    lines = []
+    for method in methods:
+        own = [s for s, found in cells.items() if any((e, method) in found for e in columns)]
+        lines += [(method, selection) for selection in own or [""]]
+    return lines
+
+
+def _row(metric: str, line: tuple[str, str], experiment: str, ours: Cell | None) -> tuple:
     """Empty fields where a method was not run, no seed has failed, or the paper has no value."""
-    paper = PAPER[metric].get((experiment, method), ("", ""))
+    method, selection = line
+    paper = ("", "") if selection == BEST else PAPER[metric].get((experiment, method), ("", ""))
+    known = (method, selection if ours else "", experiment, metric)
     if ours is None:
-        return (method, experiment, metric, "", "", "", *paper, "")
+        return (*known, "", "", "", *paper, "")
     values = (ours.mean, ours.std) if ours.seeds else ("", "")
     failed = len(ours.failed) or ""
-    return (method, experiment, metric, *values, len(ours.seeds), *paper, failed)
+    return (*known, *values, len(ours.seeds), *paper, failed)
 
 
 def _markdown(
     results: Results,
     metric: str,
     cells: Cells,
-    methods: Sequence[str],
+    lines: Sequence[tuple[str, str]],
     columns: Mapping[str, str],
 ) -> str:
-    lines = [["Algorithm", "From", *columns.values()], ["---", "---", *("---:" for _ in columns)]]
-    for method in methods:
+    text = [["Algorithm", "From", *columns.values()], ["---", "---", *("---:" for _ in columns)]]
+    for method, selection in lines:
         name = results.title(method)
         paper = [_paper(metric, method, experiment) for experiment in columns]
-        ours = [_ours(metric, cells, method, experiment) for experiment in columns]
-        if any(paper):
-            lines.append([name, "paper", *(cell or "-" for cell in paper)])
+        own = cells.get(selection, {})
+        ours = [_ours(metric, own, method, experiment, selection) for experiment in columns]
+        if any(paper) and selection != BEST:
+            text.append([name, "paper", *(cell or "-" for cell in paper)])
         if any(ours):
-            lines.append([name, _origin(cells, method, columns), *(c or "-" for c in ours)])
-    return markdown_rows(lines)
+            origin = f"{_origin(own, method, columns)}, {SELECTIONS[selection]}"
+            text.append([name, origin, *(c or "-" for c in ours)])
+    return markdown_rows(text)
 
 
 def _notes(results: Results, run: Sequence[str], more: bool) -> str:
@@ -239,13 +262,14 @@ def _notes(results: Results, run: Sequence[str], more: bool) -> str:
     others = f" Run here: {names}; other methods stand with the paper's value only."
     return (
         f"Scale of our run: {results.scale}. Mean ± standard deviation (ddof 0) over seeds; "
-        "lower is better. "
-        "The paper's values are over 5 seeds. **Bold**: our mean is at or below the paper's."
-        + (others if more else "")
+        "lower is better. The last policy is what a method ends with, as in the paper; the best by "
+        "NAD is the nearest to the demonstrations, of equally many candidates of each method. "
+        "The paper's values are over 5 seeds. **Bold**: the mean of our last policies is at or "
+        "below the paper's." + (others if more else "")
     )
 
 
-def _origin(cells: Cells, method: str, experiments: Iterable[str]) -> str:
+def _origin(cells: Mapping[Key, Cell], method: str, experiments: Iterable[str]) -> str:
     counts = {_trained(cells[e, method]) for e in experiments if (e, method) in cells}
     if len(counts) == 1:
         return f"ours, {counted(counts.pop(), 'seed')}"
@@ -257,7 +281,9 @@ def _paper(metric: str, method: str, experiment: str) -> str:
     return f"{value[0]:.2f} ± {value[1]:.2f}" if value else ""
 
 
-def _ours(metric: str, cells: Cells, method: str, experiment: str) -> str:
+def _ours(
+    metric: str, cells: Mapping[Key, Cell], method: str, experiment: str, selection: str
+) -> str:
     cell = cells.get((experiment, method))
     if cell is None:
         return ""
@@ -267,7 +293,7 @@ def _ours(metric: str, cells: Cells, method: str, experiment: str) -> str:
     if cell.mean != cell.mean:
         return f"undefined{lost}"
     text = f"{cell.mean:.3f} ± {cell.std:.3f}"
-    paper = PAPER[metric].get((experiment, method))
+    paper = PAPER[metric].get((experiment, method)) if selection == LAST else None
     # A mean over what has not failed is no match for one over all seeds.
     return f"**{text}**" if paper and cell.mean <= paper[0] and not lost else f"{text}{lost}"
 

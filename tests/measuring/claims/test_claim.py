@@ -178,7 +178,7 @@ def test_one_file_adds_checks(a_shelf):
             "from icl_core.measuring.claims.claim import reads\n"
             "from icl_core.measuring.claims import claim\n"
             '@reads("metrics", "policy:method=icl")\ndef first(evidence): ...\n'
-            '@claim.reads("rollouts")\ndef second(evidence): ...\n'
+            '@claim.reads("evaluation")\ndef second(evidence): ...\n'
             "def helper(): ...\n"
         )
     )
@@ -186,7 +186,7 @@ def test_one_file_adds_checks(a_shelf):
         "first": Check(
             "shelf.mine", "first", (Need("metrics", {}), Need("policy", {"method": "icl"}))
         ),
-        "second": Check("shelf.mine", "second", (Need("rollouts", {}),)),
+        "second": Check("shelf.mine", "second", (Need("evaluation", {}),)),
     }
 
 

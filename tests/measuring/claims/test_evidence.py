@@ -5,7 +5,7 @@ import pyarrow as pa
 import pytest
 
 from icl_core.artifacts import write_table, write_tensors
-from icl_core.demonstrations.accruals import visits
+from icl_core.demonstrations.accruals import accrual_dissimilarity, visits
 from icl_core.demonstrations.files import write_demonstrations
 from icl_core.demonstrations.trajectories import Trajectories, side_by_side
 from icl_core.environments import make_world
@@ -25,8 +25,8 @@ from icl_core.learning.true_fit import FIT_SCHEMA
 from icl_core.measuring.claims.evidence import Evidence, MissingError
 from icl_core.measuring.claims.evidence.experts import SHARED, own
 from icl_core.measuring.claims.evidence.learned import expected_visits
+from icl_core.measuring.evaluation import MeasuringSettings, evaluate, stored
 from icl_core.measuring.results import Results
-from icl_core.measuring.rollouts import report_rollouts
 from icl_core.randomness import generators
 from tests.measuring.claims.made_up import METHODS
 
@@ -52,9 +52,9 @@ def shown(episodes=6, seed=1):
     return roll_out(WORLD, policies([seed]), generators([seed], "shown"), episodes)[0]
 
 
-def write_rollouts(root, episodes):
-    table = report_rollouts(WORLD, policies(), SEEDS, episodes)
-    write_table(root / path("rollouts", **RUN), table, {})
+def write_evaluation(root, episodes, sets):
+    played = {"last": evaluate(WORLD, policies(), SEEDS, MeasuringSettings(episodes, sets))}
+    write_tensors(root / path("evaluation", **RUN), stored(SEEDS, "last", played), {})
 
 
 def write_shown(root):
@@ -68,18 +68,16 @@ def write_experts(root, group, seeds):
     write_demonstrations(file, sets, WORLD, {}, seeds)
 
 
-def test_rollouts_are_those_that_were_made(tmp_path):
-    write_rollouts(tmp_path, 8)
-    made = roll_out(WORLD, policies(), generators(SEEDS, "report"), 8)
-    found = evidence(tmp_path).rollouts(NAME)
+def test_what_policies_do_is_what_was_played(tmp_path):
+    write_evaluation(tmp_path, 8, 1)
+    made = roll_out(WORLD, policies(), generators(SEEDS, "report", 0), 8)
+    found, there = evidence(tmp_path).visits(NAME), evidence(tmp_path)
     assert list(found) == SEEDS
     for run, seed in enumerate(SEEDS):
-        np.testing.assert_array_equal(found[seed].lengths, made[run].lengths)
-        np.testing.assert_array_equal(visits(WORLD, found[seed]), visits(WORLD, made[run]))
-        assert evidence(tmp_path).returns(NAME)[seed] == made[run].returns.mean()
-    costs = evidence(tmp_path).costs(NAME)
+        np.testing.assert_array_equal(found[seed], visits(WORLD, made[run]))
+        assert there.returns(NAME)[seed] == pytest.approx(made[run].returns.mean())
     counts = visits(WORLD, made[0]).ravel() @ WORLD.true_on_grid / 8
-    assert costs[1] == pytest.approx(counts)
+    assert there.costs(NAME)[1] == pytest.approx(counts)
 
 
 def test_a_shared_set_stands_for_all_runs(tmp_path):
@@ -101,13 +99,16 @@ def test_run_k_has_expert_k(tmp_path):
         own(counts, 4)
 
 
-def test_policies_are_measured_on_sets_as_large_as_the_demonstrations(tmp_path):
+def test_policies_are_measured_on_sets_of_episodes(tmp_path):
     write_shown(tmp_path)
-    write_rollouts(tmp_path, 20)
+    write_evaluation(tmp_path, 6, 3)
     sets = evidence(tmp_path).nad_of_sets(NAME)
     assert {seed: len(values) for seed, values in sets.items()} == dict.fromkeys(SEEDS, 3)
-    write_rollouts(tmp_path, 10)
-    with pytest.raises(MissingError, match="no two sets of 6 can be made"):
+    played = roll_out(WORLD, policies(), generators(SEEDS, "report", 1), 6)
+    pair = visits(WORLD, shown()), visits(WORLD, played[0])
+    assert sets[1][1] == pytest.approx(accrual_dissimilarity(WORLD.grid, *pair))
+    write_evaluation(tmp_path, 6, 1)
+    with pytest.raises(MissingError, match="has one set of reported episodes a run"):
         evidence(tmp_path).nad_of_sets(NAME)
 
 

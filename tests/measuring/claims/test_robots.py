@@ -3,16 +3,16 @@
 from pathlib import Path
 
 import numpy as np
-import pyarrow as pa
 import pytest
 
-from icl_core.artifacts import write_table
+from icl_core.artifacts import write_table, write_tensors
+from icl_core.demonstrations.trajectories import Trajectories
 from icl_core.environments import make_world
 from icl_core.layout import path
 from icl_core.measuring.claims.claim import find_checks, read_claims
 from icl_core.measuring.claims.evaluate import evaluate
-from icl_core.measuring.loading import ROLLOUTS_SCHEMA, rollout_returns
-from icl_core.measuring.metrics import Run, concatenate, metric_rows
+from icl_core.measuring.evaluation import Evaluation, stored
+from icl_core.measuring.metrics import Of, Run, concatenate, metric_rows
 from icl_core.measuring.paper import PAPER
 from icl_core.measuring.results import Results
 from tests.measuring.claims.made_up import METHODS
@@ -20,14 +20,14 @@ from tests.measuring.claims.made_up import METHODS
 ROBOTS = ("ant", "halfcheetah")
 WORLDS = {name: make_world(name) for name in ROBOTS}
 SEEDS = (1, 2, 3, 4, 5)
-READ = {"metrics", "rollouts"}  # the kinds of files that are written here
+READ = {"metrics", "evaluation"}  # the kinds of files that are written here
 CLAIMS = [
     claim
     for claim in read_claims(Path(__file__).parents[3] / "docs" / "claims.yaml")
     if set(claim.experiments) <= set(ROBOTS)
     and {need.kind for need in find_checks()[claim.check].needs} <= READ
     and claim.check != "as_in_the_paper"
-    and not claim.id.endswith("-unselected")
+    and not claim.id.endswith("-selected")
 ]
 
 
@@ -41,28 +41,26 @@ def write_metrics(root, contrary=False):
                 mean = {"cmse": 0.5, "nad": 20.0}[metric] - mean if contrary else mean
                 runs = mean + 0.001 * np.arange(-2, 3)
                 run = Run(name, method, WORLDS[name], SEEDS)
-                rows.append(metric_rows(run, metric, runs, 6, True))
+                rows.append(metric_rows(run, metric, runs, 6, True, Of("last")))
     write_table(root / "metrics.parquet", concatenate(rows), {})
 
 
-def write_rollouts(root, method, positions, reward):
+def write_evaluation(root, method, positions, reward):
     """For each seed two episodes of HalfCheetah at these positions, with this reward a step."""
-    n = len(positions)
-    rows = []
-    for seed in SEEDS:
-        for episode in range(2):
-            rows += [
-                (seed, episode, step, [z, *[0.0] * 17], [0.0] * 6, reward + 0.01 * seed)
-                for step, z in enumerate(positions)
-            ]
-    table = pa.table(dict(zip(ROLLOUTS_SCHEMA.names, zip(*rows, strict=True), strict=True)))
-    file = root / path("rollouts", experiment="halfcheetah", method=method, group="1-5")
-    write_table(file, table.cast(ROLLOUTS_SCHEMA), {})
-    assert rollout_returns([file])[3] == pytest.approx(n * (reward + 0.03))
+    world, n = WORLDS["halfcheetah"], len(positions)
+    states = np.zeros((5, 2, n, 18), np.float32)
+    states[..., 0] = positions
+    rewards = np.zeros((5, 2, n), np.float32) + reward + 0.01 * np.array(SEEDS)[:, None, None]
+    lengths = np.full((5, 2), n)
+    played = Trajectories(states, np.zeros((5, 2, n, 6), np.float32), rewards, lengths)
+    found = Evaluation.of(world, [played[:, :1], played[:, 1:]])
+    assert found.run(2).returns == pytest.approx(n * (reward + 0.03))
+    file = root / path("evaluation", experiment="halfcheetah", method=method, group="1-5")
+    write_tensors(file, stored(SEEDS, "last", {"last": found}), {})
 
 
 def verdicts(root, missing=""):
-    paths = tuple(str(p) for p in root.rglob("*.parquet") if not missing or missing not in str(p))
+    paths = tuple(str(p) for p in root.rglob("*.*") if not missing or missing not in str(p))
     outcomes = evaluate(CLAIMS, Results("paper", WORLDS, paths, METHODS))
     return {outcome.claim.id: outcome for outcome in outcomes}
 
@@ -70,8 +68,8 @@ def verdicts(root, missing=""):
 def test_results_like_the_papers_bear_it_out(tmp_path):
     write_metrics(tmp_path)
     # Beyond 5 m a robot is off the grid, and counts for neither side.
-    write_rollouts(tmp_path, "icrl", [-1.0, 1.0, 2.0, 3.0, 7.0], reward=2.0)
-    write_rollouts(tmp_path, "icl", [-1.0, 0.0, 1.0, 2.0, 7.0], reward=1.0)
+    write_evaluation(tmp_path, "icrl", [-1.0, 1.0, 2.0, 3.0, 7.0], reward=2.0)
+    write_evaluation(tmp_path, "icl", [-1.0, 0.0, 1.0, 2.0, 7.0], reward=1.0)
     found = verdicts(tmp_path)
     assert {outcome.verdict for outcome in found.values()} == {"reproduced"}, found
     assert len(found) == 7
@@ -85,15 +83,15 @@ def test_results_like_the_papers_bear_it_out(tmp_path):
 
 def test_the_contrary_refutes_it(tmp_path):
     write_metrics(tmp_path, contrary=True)
-    write_rollouts(tmp_path, "icl", [-1.0, 1.0, 2.0, 3.0], reward=2.0)
-    write_rollouts(tmp_path, "icrl", [-1.0, 0.0, 1.0, 2.0], reward=1.0)
+    write_evaluation(tmp_path, "icl", [-1.0, 1.0, 2.0, 3.0], reward=2.0)
+    write_evaluation(tmp_path, "icrl", [-1.0, 0.0, 1.0, 2.0], reward=1.0)
     found = verdicts(tmp_path)
     assert {outcome.verdict for outcome in found.values()} == {"not reproduced"}, found
 
 
 def test_a_method_that_was_not_run_leaves_its_claims_open(tmp_path):
     write_metrics(tmp_path)
-    write_rollouts(tmp_path, "icl", [0.0, 1.0], reward=1.0)
+    write_evaluation(tmp_path, "icl", [0.0, 1.0], reward=1.0)
     found = verdicts(tmp_path, missing="icrl")
     assert found["halfcheetah-icrl-earns-more"].reason == "ICRL on halfcheetah was not run."
     assert found["halfcheetah-icrl-further-right"].verdict == "not run"

@@ -6,14 +6,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from icl_core.demonstrations.accruals import accrual_dissimilarity, visits
-from icl_core.demonstrations.trajectories import Trajectories
 from icl_core.learning.constrained_rl.procedure import (
     ConstrainedRLSettings,
     TrainedPolicies,
     blank_policies,
     train_policies,
 )
+from icl_core.learning.dissimilarity import dissimilarities
 from icl_core.learning.engine.costs import no_constraint
 from icl_core.learning.engine.divergence import AllFailedError
 from icl_core.learning.engine.rollouts import roll_out
@@ -64,16 +63,6 @@ def _blank(problem: Problem, settings: ConstrainedRLSettings) -> PolicyState:
     blank = blank_policies(problem.world, settings, runs)
     nad, failed = np.full(runs, np.inf), np.zeros(runs, np.int64)
     return PolicyState(blank, blank.copy(), nad, failed, TRAINING_SCHEMA.empty_table())
-
-
-def dissimilarities(problem: Problem, runs: Sequence[int], episodes: Trajectories) -> np.ndarray:
-    """NAD of the episodes (runs, episodes) of some runs to what each of them was shown, (runs,)."""
-    world = problem.world
-    experts = problem.of_each(lambda shown: visits(world, shown))
-    agents = zip(runs, visits(world, episodes), strict=True)
-    return np.array(
-        [accrual_dissimilarity(world.grid, experts[run], agent) for run, agent in agents]
-    )
 
 
 def _scattered(

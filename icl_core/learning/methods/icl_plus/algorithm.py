@@ -16,11 +16,10 @@ from icl_core.learning.constrained_rl.procedure import ConstrainedRLSettings
 from icl_core.learning.engine.density import Density, DensitySettings
 from icl_core.learning.engine.density_fit import fit_density
 from icl_core.learning.engine.divergence import AllFailedError
-from icl_core.learning.engine.networks import Networks
 from icl_core.learning.engine.training import Job
 from icl_core.learning.methods.icl.adjustment import should_stop
 from icl_core.learning.methods.icl.policy_step import train_policy
-from icl_core.learning.methods.icl.selection import choose
+from icl_core.learning.methods.icl.selection import choose, ended
 from icl_core.learning.methods.icl.soft_loss import AdjustmentSettings
 from icl_core.learning.methods.icl.state import (
     ConstraintSettings,
@@ -196,18 +195,10 @@ def _end(
     material: Material,
     settings: Settings,
 ) -> Outcome:
-    """The pairs (c_(i-1), pi_i) that are kept; a run that has failed keeps none."""
-    loop, last, n = settings.loop, policies[-1], len(constraints)
-    assert last.log is not None
-    nad = np.stack([policy.nad for policy in policies])
-    kept = choose(nad, loop)
+    """The pairs (c_(i-1), pi_i) that are kept, by NAD or by the demonstrations held out."""
+    loop, best = settings.loop, None
     if settings.choose == "held-out":
+        nad = np.stack([policy.nad for policy in policies])
         first = 2 if loop.unconstrained_first_policy else 1
-        kept = best_pairs(constraints, material.judges, nad, kept, first)
-    constraint = Networks.gather([state.networks for state in constraints], kept - 1)
-    policy = Networks.gather([state.final for state in policies], kept - 1)
-    failed = constraints[-1].fail(last.failed > 0, n).failed
-    for networks in (constraint, policy):
-        networks.parameters[failed > 0] = 0.0
-    kept[failed > 0] = 0
-    return Outcome(constraint, policy, last.log, {"kept": kept}, failed)
+        best = best_pairs(constraints, material.judges, nad, choose(nad, loop), first)
+    return ended(constraints, policies, loop, best)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from icl_core.environments.world import World
+from icl_core.learning.candidates import Candidates, CandidateSettings
 from icl_core.learning.engine.costs import fresh_constraints, visited_inputs
 from icl_core.learning.engine.divergence import Part
 from icl_core.learning.engine.networks import Networks, sigmoid
@@ -62,6 +63,7 @@ class Settings:
     )
     backward: BackwardSettings = section(BackwardSettings, "settings of the backward phase")
     on_policy: OnPolicySettings = section(OnPolicySettings, "settings of PPO")
+    candidates: CandidateSettings = section(CandidateSettings, "what stands for selection")
 
     def conflict_with(self, world: type[World]) -> str:
         """Whoever goes on from an observation must know the whole state by it."""
@@ -77,7 +79,10 @@ def learn(problem: Problem, settings: Settings, job: Job) -> Outcome:
     """Train a stack of runs."""
     learner = _Learner(problem, settings)
     failed = job.of(problem.seeds, "learning.icrl").run(learner, settings.iterations)
-    return learner.policies.outcome(learner.feasibility.negated(), failed)
+    learner.look()
+    return learner.candidates.beside(
+        learner.policies.outcome(learner.feasibility.negated(), failed)
+    )
 
 
 class _Learner:
@@ -102,9 +107,16 @@ class _Learner:
         self.expert = problem.of_each(lambda shown: visited_inputs(problem.world, shown))
         self.feasibility = fresh_constraints(problem.world, problem.seeds, settings.hidden)
         self.optimiser = Adam(self.feasibility.parameters, settings.backward.learning_rate)
+        self.candidates = Candidates(problem, settings.candidates, "icrl", 0, settings.iterations)
+
+    def look(self) -> None:
+        """Keep what is nearer to the expert than all before."""
+        constraint, policy = self.feasibility.negated(), self.policies.agents.policy
+        self.candidates.look(self.done, constraint, policy)
 
     def advance(self) -> dict[str, np.ndarray]:
         """One iteration; numbers of both phases."""
+        self.look()
         numbers: dict[str, np.ndarray] = {}
         for _ in range(-(-self.settings.forward_steps // self.policies.settings.steps)):
             numbers = self._forward()
@@ -160,7 +172,7 @@ class _Learner:
     def tensors(self) -> dict[str, np.ndarray]:
         own = self.feasibility.tensors("feasibility.") | self.optimiser.tensors("adam.")
         own |= self.multiplier.tensors() | {"done": np.array([self.done])}
-        return own | self.policies.tensors()
+        return own | self.policies.tensors() | self.candidates.tensors()
 
     def restore(self, named: dict[str, np.ndarray]) -> None:
         saved = Networks.from_tensors(named, "feasibility.")
@@ -169,3 +181,4 @@ class _Learner:
         self.multiplier.restore(named)
         self.done = int(named["done"][0])
         self.policies.restore(named)
+        self.candidates.restore(named)

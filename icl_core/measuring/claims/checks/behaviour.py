@@ -1,6 +1,6 @@
 """Checks on what final policies do: where they go, what they earn, what it costs.
 
-All of the reported rollouts, not of training: a run of ICL that has stopped early trains no last
+All of episodes of their own, not of training: a run of ICL that has stopped early trains no last
 policy, and where episodes are long a rollout may see none of them end.
 """
 
@@ -17,7 +17,7 @@ from icl_core.measuring.claims.evidence.experts import own
 from icl_core.measuring.claims.verdicts import Effect
 
 
-@reads("rollouts")
+@reads("evaluation")
 def visits_more(
     evidence: Evidence, method: str, other: str, at_least: float, less_at_most: float
 ) -> list[Effect]:
@@ -39,7 +39,7 @@ def visits_more(
     return parts
 
 
-@reads("rollouts", "demonstrations")
+@reads("evaluation", "demonstrations")
 def shifted_right(evidence: Evidence, methods: Sequence[str]) -> list[Effect]:
     """On a line, the mean position of methods' policies is beyond that of their experts."""
     parts = []
@@ -56,7 +56,7 @@ def shifted_right(evidence: Evidence, methods: Sequence[str]) -> list[Effect]:
     return parts
 
 
-@reads("rollouts")
+@reads("evaluation")
 def earns_more_within_budget(evidence: Evidence, method: str, other: str) -> list[Effect]:
     """The final policies of a method earn more than another's, and keep the true constraint."""
     parts = []
@@ -71,7 +71,7 @@ def earns_more_within_budget(evidence: Evidence, method: str, other: str) -> lis
     return parts
 
 
-@reads("rollouts", "demonstrations")
+@reads("evaluation", "demonstrations")
 def earns_like_the_expert(evidence: Evidence, share: float) -> list[Effect]:
     """The final policies of ICL earn at least this share of what their experts earn."""
     parts = []

@@ -8,6 +8,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from icl_core.learning.problem import LAST
 from icl_core.measuring.claims.claim import reads
 from icl_core.measuring.claims.effects import (
     deviation_effect,
@@ -15,7 +16,7 @@ from icl_core.measuring.claims.effects import (
     ratio,
     separate_effect,
 )
-from icl_core.measuring.claims.evidence import BEST, ICL, Evidence
+from icl_core.measuring.claims.evidence import ICL, Evidence
 from icl_core.measuring.claims.evidence.experts import own
 from icl_core.measuring.claims.verdicts import Effect
 from icl_core.measuring.metrics import CMSE, NAD
@@ -26,11 +27,12 @@ ROUNDING = 0.01  # of what the paper prints
 
 @reads("metrics")
 def lowest_of_methods(
-    evidence: Evidence, metric: str, method: str, others: Sequence[str], selection: str = BEST
+    evidence: Evidence, metric: str, method: str, others: Sequence[str], selection: str = LAST
 ) -> list[Effect]:
     """A method's mean is lower than that of each other one, in every experiment.
 
-    All methods select alike, among equally many candidates: the best of them, or the last.
+    All methods are selected alike: the last policy of each, or of equally many candidates the
+    nearest to the expert.
     """
     return [
         evidence.lower(
@@ -152,7 +154,7 @@ def steps_up(evidence: Evidence, metric: str, steps: int = 2, paired: bool = Fal
     return parts
 
 
-@reads("rollouts", "demonstrations", "metrics")
+@reads("evaluation", "demonstrations", "metrics")
 def varies_between_runs(evidence: Evidence, share: float) -> list[Effect]:
     """NAD of ICL deviates between runs at least as much as so large a share of the paper's.
 

@@ -13,9 +13,9 @@ from icl_core.measuring.claims.evidence.base import (
     MissingError,
 )
 from icl_core.measuring.claims.evidence.learned import OfRuns
-from icl_core.measuring.claims.evidence.values import BEST, LAST, OfMetrics
+from icl_core.measuring.claims.evidence.values import OfMetrics
 
-__all__ = ["BEST", "ICL", "LAST", "Evidence", "FailedSeedsError", "Failures", "MissingError"]
+__all__ = ["ICL", "Evidence", "FailedSeedsError", "Failures", "MissingError"]
 
 
 class Evidence(OfMetrics, OfRuns):

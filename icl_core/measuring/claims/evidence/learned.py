@@ -17,12 +17,14 @@ from icl_core.learning.engine.networks import Networks, log_softmax, sigmoid
 from icl_core.learning.engine.training import ADJUSTMENT_SCHEMA, TRAINING_SCHEMA
 from icl_core.learning.exact_policies import Cells, as_gridworld
 from icl_core.learning.methods.icl.state import PolicyState
+from icl_core.learning.problem import LAST
 from icl_core.learning.true_fit import FIT_SCHEMA, failed_fits
 from icl_core.measuring.claims.evidence.base import ICL, MissingError, by_seed
-from icl_core.measuring.claims.evidence.episodes import episode_costs, episodes_of
+from icl_core.measuring.claims.evidence.episodes import episode_costs
 from icl_core.measuring.claims.evidence.experts import OfExperts, own
 from icl_core.measuring.claims.intervals import Sample, sample_of
-from icl_core.measuring.loading import ROLLOUTS_SCHEMA, constraint_values, failed_runs
+from icl_core.measuring.evaluation import Evaluation
+from icl_core.measuring.loading import constraint_values, evaluations, failed_runs
 from icl_core.measuring.times import training_time
 
 NEAR = 0.005  # CMSE that is printed as 0.00
@@ -58,46 +60,45 @@ class OfRuns(OfExperts):
             for seed, c in self.networks(experiment).items()
         }
 
-    def rollouts(self, experiment: str, method: str = ICL) -> dict[int, Trajectories]:
-        """The reported rollouts of the final policies."""
-        found = {}
-        for one in self._files("rollouts", experiment, method):
-            for seed, rows in by_seed(read_table(one.path, ROLLOUTS_SCHEMA)).items():
-                if seed not in self.without:
-                    found[seed] = episodes_of(rows, self.world(experiment))
+    def evaluations(self, experiment: str, method: str = ICL) -> dict[int, Evaluation]:
+        """What the last policies do, in episodes of their own."""
+        found = {
+            seed: one
+            for file in self._files("evaluation", experiment, method)
+            for seed, one in evaluations(file.path, LAST).items()
+            if seed not in self.without
+        }
         return self._run(dict(sorted(found.items())), method, experiment)
 
     def visits(self, experiment: str, method: str = ICL) -> dict[int, np.ndarray]:
-        """Visits of the final policies, of the grid's shape."""
-        world = self.world(experiment)
-        return {s: visits(world, taken) for s, taken in self.rollouts(experiment, method).items()}
+        """Visits of the last policies, of the grid's shape."""
+        found = self.evaluations(experiment, method)
+        return {seed: one.visits.sum(axis=0) for seed, one in found.items()}
 
     def returns(self, experiment: str, method: str = ICL) -> dict[int, float]:
-        """What each seed's final policy earns in an episode."""
-        taken = self.rollouts(experiment, method)
-        return {seed: float(one.returns.mean(dtype=np.float64)) for seed, one in taken.items()}
+        """What each seed's last policy earns in an episode."""
+        found = self.evaluations(experiment, method)
+        return {seed: float(one.returns.mean()) for seed, one in found.items()}
 
     def costs(self, experiment: str, method: str = ICL) -> dict[int, float]:
-        """What each seed's final policy costs in an episode, by the true constraint."""
-        taken = self.rollouts(experiment, method)
-        return {s: float(self.true_costs(experiment, one).mean()) for s, one in taken.items()}
+        """What each seed's last policy costs in an episode, by the true constraint."""
+        found = self.evaluations(experiment, method)
+        if self.world(experiment).true_constraint is None:
+            raise MissingError(f"nobody knows the true constraint of {experiment}")
+        return {seed: float(one.costs.mean()) for seed, one in found.items()}
 
     def nad_of_sets(self, experiment: str) -> dict[int, np.ndarray]:
-        """NAD of ICL's final policies, measured again and again on as many new episodes."""
+        """NAD of ICL's last policies, measured again and again on as many new episodes."""
         world, shown = self.world(experiment), self.demonstrations(experiment)
         found = {}
-        for seed, taken in self.rollouts(experiment).items():
-            size = len(own(shown, seed))
-            sets = len(taken) // size
-            if sets < 2:
+        for seed, one in self.evaluations(experiment).items():
+            if len(one.visits) < 2:
                 raise MissingError(
-                    f"{experiment} has {len(taken)} reported episodes a run, of which no two sets "
-                    f"of {size} can be made; measuring.report_episodes of 1000 has not been run"
+                    f"{experiment} has one set of reported episodes a run; measuring.sets of 2 or "
+                    "more has not been run"
                 )
             expert = visits(world, own(shown, seed))
-            parts = [taken[k * size : (k + 1) * size] for k in range(sets)]
-            agents = [visits(world, part) for part in parts]
-            nads = [accrual_dissimilarity(world.grid, expert, one) for one in agents]
+            nads = [accrual_dissimilarity(world.grid, expert, agent) for agent in one.visits]
             found[seed] = np.array(nads)
         return found
 

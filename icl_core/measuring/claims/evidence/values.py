@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from icl_core.learning.problem import LAST
 from icl_core.measuring.claims.effects import (
     Range,
     mean_effect,
@@ -11,50 +12,36 @@ from icl_core.measuring.claims.effects import (
     sample_effect,
     separate_effect,
 )
-from icl_core.measuring.claims.evidence.base import ICL, Base, MissingError
+from icl_core.measuring.claims.evidence.base import ICL, Base
 from icl_core.measuring.claims.intervals import printed, sample_of
 from icl_core.measuring.claims.verdicts import Effect
-from icl_core.measuring.metrics import METRICS_SCHEMA
 from icl_core.measuring.paper import PAPER, SEEDS
 
 Key = tuple[str, str]  # experiment and method
-
-BEST, LAST = "best", "last"  # of equally many candidates, the nearest to the expert; or the last
-CLOSEST = "closest"  # the same, as the setting `keep` of a loop has it
-SELECTION, EPISODES = "selection", "episodes"  # columns of the metrics that say so, once there
-UNEQUAL = (
-    "Selection is not equal: ICL reports the best of its iterations, the others their last policy."
-)
 
 
 class OfMetrics(Base):
     """The table of metrics."""
 
     def reported(
-        self, metric: str, experiment: str, method: str = ICL, selection: str = BEST
+        self, metric: str, experiment: str, method: str = ICL, selection: str = LAST
     ) -> dict[int, float]:
-        """The values that tables print, by seed, of the policies that were selected in this way.
+        """The values at the end, by seed: of the last policies, as the paper has it, or the best.
 
         Of policies that were measured with different numbers of episodes, those with the most.
         """
-        rows = [row for row in self._rows(metric, experiment, method) if row["reported"]]
-        if rows and SELECTION in rows[0]:
-            rows = [row for row in rows if row[SELECTION] == selection]
-        elif selection == LAST != self.selected(experiment, method):
-            raise MissingError("metrics.parquet does not say which policies were selected, and how")
-        rows.sort(key=lambda row: (row["iteration"], row.get(EPISODES, 0)))
+        rows = [r for r in self._rows(metric, experiment, method) if r["selection"] == selection]
+        rows.sort(key=lambda row: row["episodes"])
         found = {row["seed"]: row["value"] for row in rows}
         return self._run(dict(sorted(found.items())), method, experiment)
 
-    def selected(self, experiment: str, method: str) -> str:
-        """Which of its policies a method reports, as its settings say it."""
-        learning = self.results.settings.get(experiment, {}).get("learning", {})
-        return BEST if learning.get(method, {}).get("loop", {}).get("keep") == CLOSEST else LAST
-
     def by_iteration(self, metric: str, experiment: str) -> dict[int, np.ndarray]:
         """A metric after each iteration of ICL from the first that has it on, by seed."""
-        rows = [row for row in self._rows(metric, experiment, ICL) if not row["reported"]]
-        rows.sort(key=lambda row: row.get(EPISODES, 0))
+        rows = [
+            row
+            for row in self._rows(metric, experiment, ICL)
+            if not (row["reported"] or row["selection"])
+        ]
         curves: dict[int, dict[int, float]] = {}
         for row in rows:
             curves.setdefault(row["seed"], {})[row["iteration"]] = row["value"]
@@ -71,7 +58,7 @@ class OfMetrics(Base):
         second: Key,
         part: str,
         paired: bool | None = None,
-        selection: str = BEST,
+        selection: str = LAST,
     ) -> Effect:
         """How far the mean of the first lies below that of the second.
 
@@ -79,10 +66,6 @@ class OfMetrics(Base):
         """
         unit = f"{metric.upper()}, difference of means"
         values = [self.reported(metric, *key, selection) for key in (first, second)]
-        if SELECTION not in METRICS_SCHEMA.names and self.selected(*first) != self.selected(
-            *second
-        ):
-            self.note(UNEQUAL)
         same = first[0] == second[0] if paired is None else paired
         return (paired_effect if same else separate_effect)(part, unit, *values)
 
