@@ -79,6 +79,7 @@ def test_every_experiment_of_a_claim_is_configured():
         ("ant-icrl-fails", "yes"),
         ("halfcheetah-icrl-nad-lower", "unclear"),
         ("times-comparable", "yes"),
+        ("fewer-hyperparameters", "yes"),
         ("little-slip-lowers-cmse", "yes"),
         ("table-1-icl", "no numbers"),
         ("converges", "no numbers"),
