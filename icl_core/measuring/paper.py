@@ -1,4 +1,5 @@
-"""The numbers that the paper prints: Tables 1 to 6 and 12 to 14, and what it reads off Figure 2.
+"""The numbers that the paper prints: Tables 1 to 6 and 12 to 14, how many settings its other tables
+list, and what it reads off Figure 2.
 
 A value is (mean, standard deviation) over `SEEDS` seeds.
 """
@@ -91,6 +92,9 @@ MINUTES: dict[tuple[str, str], int] = {
     for environment, row in MINUTES_OF.items()
     for method, minutes in zip(METHODS, row, strict=True)
 }
+
+# How many settings Tables 8 to 10 list.
+SETTINGS_OF = {"gail-constraint": 5, "icrl": 16, "icl": 8}
 
 # What its text reads off Figure 2: gaps [m] by (method, speed [m/s]), between centres.
 GAPS: dict[tuple[str, float], tuple[float, float]] = {

@@ -22,7 +22,7 @@ from icl_core.measuring.claims.verdicts import (
     Effect,
     combined_verdict,
 )
-from icl_core.measuring.paper import LOWER_BOUNDS, MINUTES, PAPER, SEEDS
+from icl_core.measuring.paper import LOWER_BOUNDS, MINUTES, PAPER, SEEDS, SETTINGS_OF
 from icl_core.measuring.results import Results
 
 SUPPORTED, UNCLEAR, CONTRADICTED, NO_NUMBERS = "yes", "unclear", "no", "no numbers"
@@ -67,7 +67,7 @@ class PaperEvidence(Evidence):
         return 60.0 * MINUTES[experiment, method]
 
     def settings_of(self, method: str) -> int:
-        raise MissingError("the paper does not count its settings")
+        return SETTINGS_OF[method]
 
     def alternations(self) -> dict[int, float]:
         raise MissingError("the paper proves it")

@@ -30,11 +30,11 @@ ITEMS = [
         "caption": (
             "Training of the experts on the true constraint: mean undiscounted reward of the "
             "episodes of each PPO epoch, as a running mean over a fiftieth of the training; Table "
-            "7 has the experts' epochs, Table 10 those of ICL's learners. In place of the paper's "
-            "feasibility projection an episode ends, for learning, at the step at which its "
-            "discounted cost reaches beta; the curves show whole episodes. Thin: each expert (the "
-            "paper has one); thick: the mean over experts. Environments whose demonstrations were "
-            "given as a file have no curve."
+            "7 has the experts' epochs, Table 10 those of ICL's learners. The paper's feasibility "
+            "projection alone does not keep beta: an episode also ends, for learning, at the step "
+            "at which its discounted cost reaches beta; the curves show whole episodes. Thin: each "
+            "expert (the paper has one); thick: the mean over experts. Environments whose "
+            "demonstrations were given as a file have no curve."
         ),
         "category": "Experts",
         "needs": ["expert_training"],

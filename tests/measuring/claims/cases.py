@@ -561,8 +561,9 @@ def settled(e):
 
 def worse_training(e):
     def make(name, value, done):
-        first = e.experiments.index(name) % 2 == 0
-        return {"return": 5 - e.lean * first + 0.2 * value + 0 * done}
+        side = e.lean * (e.experiments.index(name) % 2 == 0)
+        broken = 0.5 + (0.1 + e.given["margin"]) * side + 0.02 * value
+        return {"return": 5 - side + 0.2 * value + 0 * done, "violations": broken + 0 * done}
 
     return trainings(e, make)
 

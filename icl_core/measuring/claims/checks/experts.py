@@ -9,7 +9,13 @@ import pyarrow as pa
 
 from icl_core.demonstrations.trajectories import Trajectories
 from icl_core.measuring.claims.claim import reads
-from icl_core.measuring.claims.effects import mean_effect, paired_effect, ratio, separate_effect
+from icl_core.measuring.claims.effects import (
+    differences,
+    mean_effect,
+    paired_effect,
+    ratio,
+    separate_effect,
+)
 from icl_core.measuring.claims.evidence import Evidence
 from icl_core.measuring.claims.verdicts import Effect
 
@@ -59,20 +65,23 @@ def experts_settle(evidence: Evidence, margin: float) -> list[Effect]:
 
 
 @reads("expert_training")
-def learns_worse(evidence: Evidence) -> list[Effect]:
+def learns_worse(evidence: Evidence, margin: float) -> list[Effect]:
     """In the first experiment of each two, experts earn less in training than in the second.
 
-    A mean over all epochs: what is hard to learn comes late.
+    And not because they keep the constraint: they break it less often by at most `margin`. Means
+    over all epochs: what is hard to learn comes late.
     """
     parts = []
     for start in range(0, len(evidence.experiments), 2):
         first, second = evidence.experiments[start : start + 2]
-        earned = [
-            {expert: float(np.nanmean(log["return"].to_numpy())) for expert, log in logs.items()}
-            for logs in (evidence.expert_training(first), evidence.expert_training(second))
-        ]
+        logs = [evidence.expert_training(name) for name in (first, second)]
         part = f"{evidence.title(first)}, against {evidence.title(second)}"
+        earned = [_whole(log, "return") for log in logs]
         parts.append(paired_effect(part, "mean return of all epochs", *earned))
+        fewer = differences(*(_whole(log, "violations") for log in logs))
+        room = {expert: margin - less for expert, less in fewer.items()}
+        unit = f"{margin:g} less by how much less often it breaks the constraint"
+        parts.append(mean_effect(part, unit, room, paired=True))
     return parts
 
 
@@ -167,6 +176,11 @@ def _steps(evidence: Evidence, unit: str, found: list[dict[int, float]]) -> list
         separate_effect(f"{titles[k]}, against {titles[k + 1]}", unit, found[k], found[k + 1])
         for k in range(len(found) - 1)
     ]
+
+
+def _whole(logs: Mapping[int, pa.Table], column: str) -> dict[int, float]:
+    """The mean over each expert's training."""
+    return {expert: float(np.nanmean(log[column].to_numpy())) for expert, log in logs.items()}
 
 
 def _tenth(log: pa.Table, column: str, which: int) -> float:

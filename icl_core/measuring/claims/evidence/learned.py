@@ -147,8 +147,6 @@ class OfRuns(OfExperts):
 
     def steps(self, experiment: str, method: str = ICL) -> dict[int, float]:
         """The steps in the environment that each run has made."""
-        if "steps" not in TRAINING_SCHEMA.names:
-            raise MissingError("the logs of training have no column steps, of the environment's")
         kinds = ("training", "iteration_training") if method == ICL else ("training",)
         total: dict[int, float] = {}
         for kind in kinds:
