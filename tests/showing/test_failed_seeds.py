@@ -9,7 +9,7 @@ import pytest
 from icl_core.artifacts import write_record, write_table
 from icl_core.layout import path
 from icl_core.measuring.loading import constraint_on_grid
-from icl_core.measuring.metrics import Run, concatenate, metric_rows
+from icl_core.measuring.metrics import Of, Run, concatenate, metric_rows
 from icl_core.measuring.results import Results
 from icl_core.measuring.statistics import Cell, reported, summary
 from icl_core.showing.differences import cells
@@ -44,7 +44,9 @@ def metrics_with_failures():
     world = small_world("gridworld-a")
     run = Run("gridworld-a", "icl", world, [1, 3])
     lost = Run("gridworld-a", "icl", world, [2])
-    parts = [metric_rows(run, metric, [0.2, 0.4], 4, True) for metric in ("cmse", "nad")]
+    parts = [
+        metric_rows(run, metric, [0.2, 0.4], 4, True, Of("last")) for metric in ("cmse", "nad")
+    ]
     return concatenate([*parts, metric_rows(lost, "failed", [7], 4, True)])
 
 
@@ -67,9 +69,9 @@ def test_the_summary_has_the_mean_of_the_others_and_who_has_failed():
 
 
 def test_a_table_of_results_shows_failed_seeds(tmp_path):
-    table = build(RUN, "cmse", CELLS, {name: name for name in EXPERIMENTS})
+    table = build(RUN, "cmse", {"last": CELLS}, {name: name for name in EXPERIMENTS})
     # Better than the paper's, but over what has not failed: not bold.
-    assert lines(table.markdown)["ICL", "ours, 2 seeds"] == [
+    assert lines(table.markdown)["ICL", "ours, 2 seeds, last policy"] == [
         "0.010 ± 0.000 (1 of 2 seeds failed)",
         "failed",
         "undefined (1 of 2 seeds failed)",
@@ -190,7 +192,7 @@ def test_the_page_names_failed_seeds_and_shows_no_number_of_them(tmp_path):
     item = find_item("table-01-cmse")
     file = tmp_path / item.outputs[0]
     with file.open("w", newline="") as opened:
-        lines = [(*key, "cmse", *row) for key, row in rows.items()]
+        lines = [(method, "last", at, "cmse", *row) for (method, at), row in rows.items()]
         csv.writer(opened).writerows([COLUMNS, *lines])
     files = [tmp_path / output for output in item.outputs]
     write_record(tmp_path / item.provenance, provenance(item), files)
@@ -206,7 +208,7 @@ def test_the_page_names_failed_seeds_and_shows_no_number_of_them(tmp_path):
     # The lowest of ours is that of ICRL: ICL's is no mean over all seeds.
     assert "Of ours: ICRL in 1 of" in look
     table = " ".join(re.sub(r"<[^>]*>", " ", rest.split('id="table-01"')[1]).split())
-    assert "ICL Gridworld (A) 0.010 ± 0.000 (1 of 2 seeds failed)" in table
+    assert "ICL last Gridworld (A) 0.010 ± 0.000 (1 of 2 seeds failed)" in table
     assert "gridworld-b failed 0.04 ± 0.01 –" in table
 
 

@@ -23,6 +23,7 @@ CELLS = {
     ("gridworld-b", "icl"): Cell(float("nan"), float("nan"), (1, 2)),
     ("cartpole-mr", "icl"): Cell(0.02, 0.0, (1, 2)),
 }
+LAST = {"last": CELLS}
 
 
 def read(path):
@@ -36,7 +37,7 @@ def lines(markdown):
 
 
 def test_csv_reads_back_to_the_same_bits(tmp_path):
-    save_table(build(RUN, "cmse", CELLS, COLUMNS), tmp_path / "t.csv", tmp_path / "t.md")
+    save_table(build(RUN, "cmse", LAST, COLUMNS), tmp_path / "t.csv", tmp_path / "t.md")
     rows = read(tmp_path / "t.csv")
     assert float(rows["icl", "gridworld-a"]["mean"]) == 1 / 3
     assert float(rows["icl", "gridworld-a"]["std"]) == 0.1 + 0.2
@@ -47,31 +48,50 @@ def test_csv_reads_back_to_the_same_bits(tmp_path):
 
 
 def test_methods_that_were_not_run_stand_with_the_papers_value_only(tmp_path):
-    table = build(RUN, "cmse", CELLS, COLUMNS)
+    table = build(RUN, "cmse", LAST, COLUMNS)
     save_table(table, tmp_path / "t.csv")
     assert read(tmp_path / "t.csv")["icrl", "gridworld-a"]["mean"] == ""
     found = lines(table.markdown)
     assert found["ICRL", "paper"] == ["0.11 ± 0.02", "0.21 ± 0.04", "0.21 ± 0.16", "0.27 ± 0.03"]
-    assert [key for key in found if key[1].startswith("ours")] == [("ICL", "ours, 2 seeds")]
+    assert [key for key in found if key[1].startswith("ours")] == [
+        ("ICL", "ours, 2 seeds, last policy")
+    ]
     assert "Run here: ICL;" in table.markdown and "Scale of our run: quick" in table.markdown
 
 
 def test_markdown_cells():
-    found = lines(build(RUN, "cmse", CELLS, COLUMNS).markdown)
-    ours = found["ICL", "ours, 2 seeds"]
-    # Worse than the paper, undefined, as good as the paper, not run.
-    assert ours == ["0.333 ± 0.300", "undefined", "**0.020 ± 0.000**", "-"]
+    found = lines(build(RUN, "cmse", LAST, COLUMNS).markdown)
+    ours = found["ICL", "ours, 2 seeds, last policy"]
+    # Nothing to choose between: none is the lowest.
+    assert ours == ["0.333 ± 0.300", "undefined", "0.020 ± 0.000", "-"]
+
+
+def test_each_selection_has_a_line_and_the_lowest_of_ours_is_bold():
+    better = {("gridworld-a", "icl"): Cell(0.1, 0.0, (1, 2))}
+    others = {("gridworld-a", "icrl"): Cell(0.3, 0.0, (1, 2))}
+    table = build(RUN, "cmse", {"last": CELLS | others, "best": better}, COLUMNS)
+    found = lines(table.markdown)
+    assert found["ICL", "ours, 2 seeds, last policy"][0] == "0.333 ± 0.300"
+    assert found["ICL", "ours, 2 seeds, best by NAD"] == ["**0.100 ± 0.000**", "-", "-", "-"]
+    assert found["ICRL", "ours, 2 seeds, last policy"][0] == "0.300 ± 0.000"
+    assert [row[:3] for row in table.rows if row[0] == "icl" and row[2] == "gridworld-a"] == [
+        ("icl", "last", "gridworld-a"),
+        ("icl", "best", "gridworld-a"),
+    ]
+    paper = {row[:3]: row[7] for row in table.rows}
+    assert paper["icl", "last", "gridworld-a"] == 0.08
+    assert paper["icl", "best", "gridworld-a"] == ""  # the paper selects nothing
 
 
 def test_a_method_and_an_experiment_that_the_paper_does_not_have():
     cells = {("mine", "new"): Cell(1.0, 0.5, (1,)), **CELLS}
     run = Results("smoke", {}, (), {**TITLES, "new": "New method"})
-    table = build(run, "nad", cells, {**COLUMNS, "mine": "My world"})
+    table = build(run, "nad", {"last": cells}, {**COLUMNS, "mine": "My world"})
     found = lines(table.markdown)
     assert found["Algorithm", "From"][-1] == "My world"
-    assert found["New method", "ours, 1 seed"] == ["-", "-", "-", "-", "1.000 ± 0.500"]
+    assert found["New method", "ours, 1 seed, last policy"] == ["-", "-", "-", "-", "1.000 ± 0.500"]
     assert found["ICL", "paper"][-1] == "-"
-    assert table.rows[-1][:2] == ("new", "mine")  # behind the paper's methods
+    assert table.rows[-1][:3] == ("new", "last", "mine")  # behind the paper's methods
 
 
 def test_intervals_hold_the_seeds_middle():

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from icl_core.artifacts import read_table
 from icl_core.layout import find, path
+from icl_core.learning.problem import BEST
 from icl_core.measuring.metrics import CMSE, FAILED, METRICS_SCHEMA, NAD
 from icl_core.measuring.paper import METHODS, PAPER, SEEDS
 from icl_core.measuring.statistics import reported
@@ -156,11 +157,13 @@ def _failed(rows: Iterable[Mapping[str, str]]) -> Failed:
 
 
 def _rows(folder: Path, item: Item, made: Collection[str]) -> list[dict[str, str]]:
-    """The rows of a table; none where it was not made, though an older file may lie there."""
+    """The rows of a table, those of last policies, as the paper's are; none where it was not made,
+    though an older file may lie there.
+    """
     if item.name not in made:
         return []
     with (folder / item.outputs[0]).open(newline="", encoding="utf-8") as file:
-        return list(csv.DictReader(file))
+        return [row for row in csv.DictReader(file) if row.get("selection") != BEST]
 
 
 def read_failures(folder: Path, titles: Mapping[str, str]) -> list[str]:

@@ -11,6 +11,7 @@ from icl_core.measuring.paper import PAPER
 from icl_core.measuring.results import Results
 from icl_core.measuring.statistics import Cell, Key, summary
 from icl_core.showing.loading import column_title, in_order, metrics_of, world_as
+from icl_core.showing.numbers import lowest
 from icl_core.showing.save import Table
 from icl_core.tables import FAILED_SEEDS, counted, failed_of, markdown_rows
 
@@ -243,12 +244,13 @@ def _markdown(
     lines: Sequence[tuple[str, str]],
     columns: Mapping[str, str],
 ) -> str:
+    best = {experiment: _best(cells, experiment) for experiment in columns}
     text = [["Algorithm", "From", *columns.values()], ["---", "---", *("---:" for _ in columns)]]
     for method, selection in lines:
         name = results.title(method)
         paper = [_paper(metric, method, experiment) for experiment in columns]
         own = cells.get(selection, {})
-        ours = [_ours(metric, own, method, experiment, selection) for experiment in columns]
+        ours = [_ours(own.get((e, method)), (method, selection) in best[e]) for e in columns]
         if any(paper) and selection != BEST:
             text.append([name, "paper", *(cell or "-" for cell in paper)])
         if any(ours):
@@ -264,8 +266,8 @@ def _notes(results: Results, run: Sequence[str], more: bool) -> str:
         f"Scale of our run: {results.scale}. Mean ± standard deviation (ddof 0) over seeds; "
         "lower is better. The last policy is what a method ends with, as in the paper; the best by "
         "NAD is the nearest to the demonstrations, of equally many candidates of each method. "
-        "The paper's values are over 5 seeds. **Bold**: the mean of our last policies is at or "
-        "below the paper's." + (others if more else "")
+        "The paper's values are over 5 seeds. **Bold**: the lowest mean of ours in a column."
+        + (others if more else "")
     )
 
 
@@ -281,10 +283,19 @@ def _paper(metric: str, method: str, experiment: str) -> str:
     return f"{value[0]:.2f} ± {value[1]:.2f}" if value else ""
 
 
-def _ours(
-    metric: str, cells: Mapping[Key, Cell], method: str, experiment: str, selection: str
-) -> str:
-    cell = cells.get((experiment, method))
+def _best(cells: Cells, experiment: str) -> set[tuple[str, str]]:
+    """Whose mean of ours is the lowest; one over what has not failed is no match for the rest."""
+    return lowest(
+        {
+            (method, selection): cell.mean
+            for selection, own in cells.items()
+            for (at, method), cell in own.items()
+            if at == experiment and cell.seeds and not cell.failed
+        }
+    )
+
+
+def _ours(cell: Cell | None, best: bool) -> str:
     if cell is None:
         return ""
     if not cell.seeds:
@@ -292,10 +303,8 @@ def _ours(
     lost = failed_of(len(cell.failed), _trained(cell))
     if cell.mean != cell.mean:
         return f"undefined{lost}"
-    text = f"{cell.mean:.3f} ± {cell.std:.3f}"
-    paper = PAPER[metric].get((experiment, method)) if selection == LAST else None
-    # A mean over what has not failed is no match for one over all seeds.
-    return f"**{text}**" if paper and cell.mean <= paper[0] and not lost else f"{text}{lost}"
+    text = f"{cell.mean:.3f} ± {cell.std:.3f}{lost}"
+    return f"**{text}**" if best else text
 
 
 def _trained(cell: Cell) -> int:

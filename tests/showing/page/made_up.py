@@ -26,7 +26,7 @@ COLUMNS = {
     "depth_table": times_and_bounds.BOUND_COLUMNS,
 }
 WORDS = {"method": "icl", "experiment": "gridworld-a", "metric": "cmse", "architecture": "b"}
-WORDS |= {"failed": ""}  # no seed has
+WORDS |= {"selection": "last", "failed": ""}  # no seed has
 
 
 def make_results(root):
@@ -71,7 +71,7 @@ def write_csv(path, columns, rng):
         if columns == SETTINGS:
             row = [f"setting {k}", "a.key", "gridworld-a", 0.5 + k, 1.5 + k, ("yes", "no", "no")[k]]
         if columns == RESULTS and k == 2:
-            row[3:6] = ["", "", ""]  # a method that was not run
+            row[1], row[4:7] = "", ["", "", ""]  # a method that was not run
         rows.append(row)
     with path.open("w", newline="") as file:
         csv.writer(file).writerows([columns, *rows])

@@ -57,8 +57,9 @@ def results(tmp_path_factory):
     root = tmp_path_factory.mktemp("opening")
     make_results(root)
     for metric, name in NAMES.items():
-        rows = [(m, e, metric, *value, 2, 0, 0) for (m, e), value in OURS[metric].items()]
-        rows.append(("gail-constraint", "gridworld-a", metric, "", "", "", 0, 0))
+        rows = [(m, "last", e, metric, *value, 2, 0, 0) for (m, e), value in OURS[metric].items()]
+        rows += [(m, "best", e, metric, 0.0, 0.0, 2, "", "") for m, e in OURS[metric]]
+        rows.append(("gail-constraint", "", "gridworld-a", metric, "", "", "", 0, 0))
         write_rows(root, name, COLUMNS, rows)
     times = [("gridworld-a", "icl", 2, 600, 700, "", ""), ("ant", "icl", 2, 300, 400, "", "")]
     jobs = ("icl_select/ant/icl/seeds-1-2", "icl_adjust/ant/icl/seeds-1-2/iteration-01")
@@ -138,7 +139,7 @@ def test_a_method_of_our_own_has_a_row_without_the_papers_values(copy):
     name = NAMES["cmse"]
     with (copy / find_item(name).outputs[0]).open() as file:
         columns, *rows = csv.reader(file)
-    rows.append(("mine", "gridworld-a", "cmse", "0.01", "0.0", "2", "", ""))
+    rows.append(("mine", "last", "gridworld-a", "cmse", "0.01", "0.0", "2", "", ""))
     write_rows(copy, name, columns, rows)
     words, marks = row(made_page(copy), "CMSE", "mine")
     assert words == [["–", "0.010", "±", "0.000"], *[["–", "–"]] * 3]
