@@ -84,6 +84,12 @@ def assert_same_runs(whole: Outcome, some: Outcome, which: list[int]) -> None:
         assert (ours.sizes, ours.activation) == (theirs.sizes, theirs.activation)
         np.testing.assert_array_equal(ours.parameters[which], theirs.parameters)
     assert whole.extras.keys() == some.extras.keys()
+    assert whole.others.keys() == some.others.keys()
+    for name, (constraint, policy, place) in some.others.items():
+        there = whole.others[name]
+        np.testing.assert_array_equal(there.constraint.parameters[which], constraint.parameters)
+        np.testing.assert_array_equal(there.policy.parameters[which], policy.parameters)
+        np.testing.assert_array_equal(there.place[which], place)
     for name, part in whole.extras.items():
         np.testing.assert_array_equal(part[which], some.extras[name], err_msg=name)
     ours, theirs = (rows_by_seed(outcome.log) for outcome in (whole, some))

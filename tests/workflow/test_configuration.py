@@ -38,6 +38,7 @@ SIZES = {
     "iterations",
     "selection_episodes",
     "report_episodes",
+    "sets",
     "environments",
     "passes",
     "total_steps",
