@@ -365,3 +365,20 @@ mappings = st.recursive(
 def test_merging_with_nothing_or_itself_changes_nothing(mapping):
     assert merge(mapping) == merge(mapping, {}) == merge({}, mapping) == mapping
     assert merge(mapping, mapping) == mapping
+
+
+def test_all_methods_of_an_experiment_are_selected_among_equally_many_candidates():
+    """ICL+ trains its first policy without a constraint: that one is no candidate."""
+    for name, one in resolve(changed(scale="paper")).experiments.items():
+        numbers = {
+            method: own["candidates"]["number"]
+            if "candidates" in own
+            else own["loop"]["iterations"] + 1
+            for method, own in one.learning.items()
+            if method in ("icl", "icl-plus", "gail-constraint", "icrl")
+        }
+        assert len(set(numbers.values())) <= 1, (name, numbers)
+    given = {"gail-constraint": {"candidates": {"number": 4}}}
+    own = resolve(changed(learning=given)).experiments["gridworld-a"].learning
+    assert own["gail-constraint"]["candidates"] == {"number": 4, "episodes": 300}
+    assert own["icrl"]["candidates"] == {"number": 11, "episodes": 300}
