@@ -155,7 +155,7 @@ def test_everything_is_written_and_included_once(project, capsys):
     included = re.findall(r"\\input\{(.+?)\}", text)
     found = [file.relative_to("out").as_posix() for file in Path("out").rglob("*.tex")]
     assert sorted(f"{one}.tex" for one in included) == sorted(set(found) - {"all.tex"})
-    assert len(included) == len(set(included)) == 1 + 18 + 30
+    assert len(included) == len(set(included)) == 1 + 22 + 35
     assert r"{\renewcommand{\thetable}{1b}\input{tables/table-01b-cmse-intervals}}" in text
     packages = set(re.findall(r"\w+", re.search(r"\\usepackage\{(.+)\}", text)[1]))
     assert {"array", "booktabs", "graphicx", "longtable"} <= packages

@@ -12,12 +12,14 @@ from tests.workflow.conftest import check_out
 from tests.workflow.test_program import icl
 from workflow.lib import publish
 from workflow.lib.absent import FILE, Absent, from_plain, read_absent, to_plain, write_absent
-from workflow.lib.publishing import making
+from workflow.lib.publishing import kept, making
+from workflow.lib.publishing.run import read_run
 from workflow.lib.restoring import restore
 
 ROOT = Path(__file__).parents[2]
 UNFINISHED = ("gridworld-a/icrl", "gridworld-a-lagrangian/icl")
 METRICS = path("run_metrics", experiment="gridworld-a", method="icl", group="1-2")
+FINISHED = ("--config", "scale=smoke", "only_finished=True")
 DENSITY = path("density", experiment="gridworld-a", method="icl", group="1-2")
 
 
@@ -29,6 +31,8 @@ def partly(finished, tmp_path_factory):
         shutil.rmtree(place.path / "results/smoke/runs" / name)
         for times in (place.path / "results/smoke/benchmarks").glob(f"*/{name}"):
             shutil.rmtree(times)
+    done = place.snakemake(*FINISHED, "--allowed-rules", *publish.RULES, "--", "all")
+    assert done.returncode == 0, done.stdout + done.stderr  # figures of what is left
     return place
 
 
@@ -78,6 +82,41 @@ def test_only_what_was_not_finished_is_trained(restored, partly):
     expected = learning(partly.planned())
     assert expected["learn"] == 1 and expected["icl_adjust"] >= 2 and "expert" not in expected
     assert learning(restored.planned()) == expected
+
+
+def test_variants_of_what_was_not_finished_are_not_trained_again(finished, tmp_path):
+    """Whose original is not finished has read its first files, which so must be published too."""
+    stopped = finished.copy(tmp_path / "stopped")
+    results = stopped.path / "results/smoke"
+    for kind in ("run_metrics", "constraint"):
+        (results / path(kind, experiment="gridworld-a", method="icl", group="1-2")).unlink()
+    clone = check_out(tmp_path / "clone")
+    shutil.copy2(stopped.path / "config.yaml", clone.path)
+    with chdir(stopped.path):
+        publish.publish(stopped.path, "smoke", clone.path / "docs/results")
+    put_back(clone)
+    planned = [Path(one).relative_to("results/smoke/benchmarks") for one in clone.planned_records()]
+    jobs = [one.with_suffix("").parts for one in planned]
+    again = [(rule, *of) for rule, *of in jobs if rule not in making.SHOWING]
+    assert {"icl_select", "metrics"} <= {rule for rule, *_ in again}
+    assert {experiment for _, experiment, *_ in again} == {"gridworld-a"}
+
+
+def test_the_finished_seeds_of_an_unfinished_method_are_published(finished, tmp_path):
+    """Ten seeds are two jobs: the first counts although the second has not ended."""
+    place = finished.copy(tmp_path / "more")
+    place.configure(lambda c: c["scales"]["smoke"].update(seeds=[1, 2, 3], stack=2))
+    with chdir(place.path):
+        own = kept.kept(read_run(place.path, "smoke"))
+    run = {"experiment": "gridworld-a", "method": "icl", "group": "1-2"}
+    for kind in ("run_metrics", "constraint", "rollouts", "training"):
+        assert path(kind, **run) in own
+
+
+def test_a_file_keeps_the_date_of_its_making(restored, partly):
+    """By these dates the page says when runs were finished."""
+    times = [(p.path / "results/smoke" / METRICS).stat().st_mtime for p in (restored, partly)]
+    assert times[0] == int(times[1])
 
 
 def test_a_changed_setting_runs_its_stages_again(restored, partly, tmp_path):
@@ -155,12 +194,11 @@ def test_everything_is_drawn_and_after_an_edit_that_figure_alone(clone, partly, 
         assert names
         for name in names:
             assert (again / name).read_bytes() == (first / name).read_bytes(), name
-    finished = ("--config", "scale=smoke", "only_finished=True", "--", "all")
-    assert clone.planned(*finished) == {}
+    assert clone.planned(*FINISHED, "--", "all") == {}
     clone.append(
         "icl_core/showing/figures/experts.py", "\ndef another() -> None:\n    print('edited')\n"
     )
-    planned = clone.planned(*finished)
+    planned = clone.planned(*FINISHED, "--", "all")
     assert set(planned) == {"figure"}
     assert planned["figure"] <= 3  # the figures of that file
 

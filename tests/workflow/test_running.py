@@ -172,13 +172,22 @@ def test_wrong_demonstrations_stop_the_run_before_it_starts(checkout, own):
 def test_our_own_demonstrations_pass_as_a_users_would(finished):
     results = finished.path / "results/smoke"
     files = sorted(results.glob("demonstrations/*/*/trajectories.parquet"))
-    assert len(files) > 8
-    for path in files:
-        given = read_provenance(path)["configuration"]
+    whole = [(path, given) for path in files if _has_states(given := _configuration(path))]
+    assert len(whole) >= 8
+    for path, given in whole:
         world = given["world"]
         if "scene" in world:
             world = {**world, "scene": finished.path / world["scene"]}
         assert len(read_brought(path, make_world(given["environment"], **world), 1.0))
+
+
+def _configuration(path):
+    return read_provenance(path)["configuration"]
+
+
+def _has_states(given):
+    """Robots' files keep the position alone: how an episode started cannot be read from it."""
+    return not given.get("demonstrations", {}).get("only_inputs")
 
 
 def test_the_numbers_are_those_of_the_golden_run(finished):

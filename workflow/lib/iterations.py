@@ -33,6 +33,14 @@ class Iterations:
         owner = self._owner(self.plan.experiment(wildcards), DENSITY)
         return self.plan.path("density", experiment=owner, method="icl", group=wildcards.group)
 
+    def runs(self, experiment: Experiment, rule: str, iteration: str = "") -> bool:
+        """Whether ICL has a job of a rule in this experiment, or takes another's files for it."""
+        if rule == "icl_policy" and iteration == "01":
+            paths = first_policy(experiment)
+        else:
+            paths = {"icl_density": DENSITY, "icl_initial_constraint": CONSTRAINT}.get(rule, ())
+        return not paths or self._owner(experiment, paths) == experiment.name
+
     def _owner(self, experiment: Experiment, paths: Iterable[str]) -> str:
         """Of experiments with the same demonstrations, the one that makes what depends on these
         settings alone.

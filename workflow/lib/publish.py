@@ -82,8 +82,12 @@ def publish(root: Path, scale: str, output: Path) -> int:
     files = gather(run, output)
     files |= {f"{kept.RUN}/{name}": read_content(file) for name, file in own.items()}
     size = replace_folder(output, files)
-    jobs = to_plain(kept.absent(run, own))
-    stated = {"scale": scale, "runs": making.codes(run), KEY: jobs}
+    stated = {
+        "scale": scale,
+        "runs": making.codes(run),
+        "dates": {name: int(file.stat().st_mtime) for name, file in own.items()},
+        KEY: to_plain(kept.absent(run, own)),
+    }
     write_record(output / MANIFEST, stated, [output / name for name in files])
     return size
 

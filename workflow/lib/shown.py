@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from itertools import product
 from typing import Any
@@ -16,6 +16,7 @@ from icl_core.settings import plain
 from icl_core.showing.item import Item, read_items
 from workflow.lib.configuration import Experiment
 from workflow.lib.finished import experiments_shown, methods_shown
+from workflow.lib.iterations import Iterations
 from workflow.lib.plan import Plan, canonical
 
 CLAIMS = "docs/claims.yaml"
@@ -75,7 +76,13 @@ class Shown:
             for method in self._methods(need, asked)
             for fields in self._fields(need.kind, experiment, method)
             if all(fields[name] == value for name, value in need.fixed.items())
+            and self._is_own(experiment, fields)
         ]
+
+    def _is_own(self, experiment: Experiment, fields: Mapping[str, str]) -> bool:
+        """Whether times are of a job of its own: to ask for a shared one would run it twice."""
+        rule, iteration = fields.get("rule"), fields.get("iteration", "")
+        return rule is None or Iterations(self.plan).runs(experiment, rule, iteration)
 
     def _methods(self, need: Need, asked: Iterable[str]) -> list[str]:
         """The methods that a need is asked of; one blank where its files know no methods."""

@@ -14,7 +14,7 @@ from typing import Any
 
 from icl_core.layout import identity, path
 from workflow.lib.absent import Absent, read_absent
-from workflow.lib.configuration import Configuration, Experiment
+from workflow.lib.configuration import Experiment
 from workflow.lib.iterations import Iterations
 from workflow.lib.plan import Plan
 from workflow.lib.publishing import making
@@ -62,11 +62,11 @@ class Private:
 
 
 def _read(run: Run) -> Iterator[str]:
-    """What items, claims, metrics and the page read of what is finished."""
-    plan = Plan(run.done, run.root)
+    """What items, claims, metrics and the page read, of other seeds of an unfinished method too."""
+    plan = Plan(run.wanted, run.root)
     shown = Shown(plan)
     asked = [*shown.claim_inputs(None), *shown.shown_demonstrations(None)]
-    asked += [*plan.metrics_of_all_runs(None), *plan.scenes(run.done.learned)]
+    asked += [*plan.metrics_of_all_runs(None), *plan.scenes(run.wanted.learned)]
     for kind in ("figure", "table"):
         for item in shown.names(kind):
             asked += shown.inputs({kind: item})
@@ -83,8 +83,20 @@ def _inside(plan: Plan, paths: Iterable[str]) -> list[str]:
 
 def _of_finished(run: Run) -> Iterator[str]:
     """Of each finished run what it has learned: who moves it elsewhere starts from that."""
-    for stack in making.finished(run):
-        yield path("constraint", **stack._asdict())
+    for stack in _stacks(run):
+        if _ended(run, stack):
+            yield path("constraint", **stack._asdict())
+
+
+def _stacks(run: Run) -> Iterator[making.Stack]:
+    for one in run.wanted.experiments.values():
+        for method in one.methods:
+            for group in run.wanted.groups_of(one, method):
+                yield making.Stack(one.name, method, group)
+
+
+def _ended(run: Run, stack: making.Stack) -> bool:
+    return stack.file(run, "run_metrics").is_file()
 
 
 def _of_experts(run: Run) -> Iterator[str]:
@@ -106,17 +118,19 @@ def _of_jobs(run: Run) -> Iterator[str]:
 
 
 def _shared(run: Run) -> Iterator[str]:
-    """Files of a finished original from which a variant starts that is not finished.
+    """Files of one run from which another starts, where one of the two is finished.
 
-    Without these they would be made again, and with them all that came after in the original.
+    Without these they would be made again, and with them all that comes after in the finished one.
     """
     plan = Plan(run.wanted, run.root)
-    for name, group, iteration in _unfinished_iterations(run.wanted, run.done):
-        job = Wildcards(experiment=name, method="icl", group=group, iteration=iteration)
-        for one in _inside(plan, _inputs(Iterations(plan), job)):
-            owner = (identity(run.results / one) or {}).get("experiment")
-            if owner in run.done.experiments and "icl" in run.done.experiments[owner].methods:
-                yield one
+    for stack in (stack for stack in _stacks(run) if stack.method == "icl"):
+        n = run.wanted.experiments[stack.experiment].iterations("icl")
+        for i in range(1, n + 1):
+            job = Wildcards(**stack._asdict(), iteration=f"{i:02d}")
+            for one in _inside(plan, _inputs(Iterations(plan), job)):
+                owner = stack._replace(experiment=(identity(run.results / one) or {})["experiment"])
+                if _ended(run, stack) != _ended(run, owner):
+                    yield one
 
 
 def _inputs(iterations: Iterations, job: Wildcards) -> list[str]:
@@ -127,16 +141,6 @@ def _inputs(iterations: Iterations, job: Wildcards) -> list[str]:
         *iterations.original_policy(job),
         *iterations.original_adjustment(job),
     ]
-
-
-def _unfinished_iterations(
-    wanted: Configuration, done: Configuration
-) -> Iterator[tuple[str, str, str]]:
-    for name, one in wanted.experiments.items():
-        if "icl" in one.methods and "icl" not in done.experiments[name].methods:
-            for group in wanted.groups_of(one, "icl"):
-                for i in range(1, one.iterations("icl") + 1):
-                    yield name, group, f"{i:02d}"
 
 
 def absent(run: Run, files: Iterable[str]) -> list[Absent]:
