@@ -10,6 +10,7 @@ import pyarrow as pa
 import yaml
 
 from icl_core.artifacts import read_tensors, write_table, write_tensors
+from icl_core.demonstrations.accruals import visits
 from icl_core.demonstrations.files import SCHEMA, SEEDED_SCHEMA, read_sets
 from icl_core.job_times import Record, write_time
 from icl_core.layout import ALL, group_of, path, seeds_of
@@ -169,7 +170,10 @@ def played(name, seeds):
         file, world = Path(folder, "steps.parquet"), small_world(name)
         write_table(file, steps(name, seeds, 25, seeded=True), {})
         every = read_sets(file, world)
-    parts = [Evaluation.of(world, [one[None, :12], one[None, 12:24]]) for one in every.values()]
+    parts = [
+        Evaluation.of(world, [one[None, :12], one[None, 12:24]], visits(world, one[None]))
+        for one in every.values()
+    ]
     return Evaluation(*(np.concatenate(part) for part in zip(*parts, strict=True)))
 
 

@@ -6,13 +6,13 @@ together decide about claims. Kept is what is counted, not the episodes.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
-from icl_core.demonstrations.accruals import visits
+from icl_core.demonstrations.accruals import accrual_dissimilarity, visits
 from icl_core.demonstrations.trajectories import Trajectories, accumulate
 from icl_core.environments.world import World
 from icl_core.learning.engine.costs import constraint_values
@@ -35,19 +35,23 @@ class MeasuringSettings:
 
 
 class Evaluation(NamedTuple):
-    """What the policies of some runs do in several sets of episodes."""
+    """What the policies of some runs do in several sets of equally many episodes."""
 
-    visits: np.ndarray  # (runs, sets, *grid.shape) counts
-    returns: np.ndarray  # (runs, sets, episodes), undiscounted
-    costs: np.ndarray  # (runs, sets, episodes), true and discounted; nan where nobody knows
+    visits: np.ndarray  # (runs, *grid.shape) counts, of all sets
+    nads: np.ndarray  # (runs, sets)
+    returns: np.ndarray  # (runs, sets), means of what is earned, undiscounted
+    costs: np.ndarray  # (runs, sets), likewise, true and discounted; nan where nobody knows
 
     @classmethod
-    def of(cls, world: World, sets: Sequence[Trajectories]) -> Evaluation:
-        """Of episodes (runs, episodes) each."""
-        every = [visits(world, one).astype(np.int32) for one in sets]
-        returns = [one.returns.astype(np.float64) for one in sets]
-        costs = [_true_costs(world, one) for one in sets]
-        return cls(*(np.stack(parts, axis=1) for parts in (every, returns, costs)))
+    def of(cls, world: World, sets: Iterable[Trajectories], expert: np.ndarray) -> Evaluation:
+        """Of episodes (runs, episodes) each, and of what each run was shown (runs, *grid.shape)."""
+        total, columns = np.zeros(expert.shape, np.int64), []
+        for one in sets:  # one after the other: long episodes need not be in memory together
+            counts = visits(world, one)
+            total += counts
+            earned = one.returns.mean(axis=-1, dtype=np.float64)
+            columns.append((dissimilarities(world, expert, counts), earned, _costs(world, one)))
+        return cls(total, *(np.stack(column, axis=1) for column in zip(*columns, strict=True)))
 
     def run(self, k: int) -> Evaluation:
         """Of one of them, without the axis of runs."""
@@ -64,9 +68,13 @@ class Evaluation(NamedTuple):
 
 
 def evaluate(
-    world: World, policy: Networks, seeds: Sequence[int], settings: MeasuringSettings
+    world: World,
+    policy: Networks,
+    seeds: Sequence[int],
+    expert: np.ndarray,
+    settings: MeasuringSettings,
 ) -> Evaluation:
-    """Play the policies of a stack, one for each seed.
+    """Play the policies of a stack, one for each seed; `expert` are visits (runs, *grid.shape).
 
     The draws are of their own purpose: they are not those by which a policy was chosen.
     """
@@ -74,7 +82,7 @@ def evaluate(
         roll_out(world, policy, generators(seeds, "report", k), settings.report_episodes)
         for k in range(settings.sets)
     )
-    return _joined([Evaluation.of(world, [one]) for one in episodes])
+    return Evaluation.of(world, episodes, expert)
 
 
 def stored(
@@ -85,13 +93,15 @@ def stored(
     return named | {k: v for name, one in played.items() for k, v in one.tensors(name).items()}
 
 
-def _joined(sets: Sequence[Evaluation]) -> Evaluation:
-    """One after the other: episodes of long horizons need not be in memory together."""
-    return Evaluation(*(np.concatenate(parts, axis=1) for parts in zip(*sets, strict=True)))
+def dissimilarities(world: World, experts: np.ndarray, agents: np.ndarray) -> np.ndarray:
+    """NAD of each run's visits (runs, *grid.shape) to those of its expert, likewise."""
+    both = zip(experts, agents, strict=True)
+    return np.array([accrual_dissimilarity(world.grid, *pair) for pair in both])
 
 
-def _true_costs(world: World, episodes: Trajectories) -> np.ndarray:
+def _costs(world: World, episodes: Trajectories) -> np.ndarray:
+    """The mean true cost of an episode, (runs,)."""
     if world.true_constraint is None:
-        return np.full(episodes.lengths.shape, np.nan)
+        return np.full(len(episodes), np.nan)
     values = constraint_values(world, world.true_constraint, episodes)
-    return accumulate(values, episodes.mask, world.discount)
+    return accumulate(values, episodes.mask, world.discount).mean(axis=-1)

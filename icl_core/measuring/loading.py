@@ -116,11 +116,11 @@ def visits_by_seed(
     counts = {}
     for path in paths:
         for seed, found in evaluations(path).items():
-            if found.visits.shape[1:] != world.grid.shape:
+            if found.visits.shape != world.grid.shape:
                 raise InputError(
                     f"{path}: expected visits of the {world.grid.shape} nodes of {world.name}, "
-                    f"found {found.visits.shape[1:]}; make it again with snakemake"
+                    f"found {found.visits.shape}; make it again with snakemake"
                 )
             if seed not in without:
-                counts[seed] = found.visits.sum(axis=0)
+                counts[seed] = found.visits
     return counts

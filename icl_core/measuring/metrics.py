@@ -10,7 +10,6 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from icl_core.demonstrations.accruals import accrual_dissimilarity
 from icl_core.environments.world import World
 from icl_core.errors import InputError
 from icl_core.learning.problem import LAST
@@ -63,7 +62,8 @@ class End(NamedTuple):
     """What a selection of a run's policies is, on the evaluation grid."""
 
     constraint: np.ndarray  # (runs, *grid.shape)
-    visits: np.ndarray  # (runs, sets, *grid.shape), of as many episodes each
+    nads: np.ndarray  # (runs, sets), of as many episodes each
+    nad: np.ndarray  # (runs,), of all of them together
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ def run_metrics(run: Run, expert: np.ndarray, learned: Learned) -> pa.Table:
     parts = [
         metric_rows(run, metric, values, last, name == learned.reported, of)
         for name, end in learned.ends.items()
-        for metric, values, of in _at_end(run.world, expert, name, end, learned.episodes)
+        for metric, values, of in _at_end(run.world, name, end, learned.episodes)
     ]
     lost = replace(run, seeds=list(run.failed))
     parts.append(metric_rows(lost, FAILED, list(run.failed.values()), last, True))
@@ -105,12 +105,12 @@ def run_metrics(run: Run, expert: np.ndarray, learned: Learned) -> pa.Table:
 
 
 def _at_end(
-    world: World, expert: np.ndarray, name: str, end: End, episodes: int
+    world: World, name: str, end: End, episodes: int
 ) -> Iterator[tuple[str, np.ndarray, Of]]:
     """The metrics of a selection: NAD as the tables print it, of one set, and of all of them."""
-    for sets in sorted({1, end.visits.shape[1]}):
-        nads = dissimilarities(world, expert, end.visits[:, :sets].sum(axis=1))
-        yield NAD, nads, Of(name, sets * episodes)
+    yield NAD, end.nads[:, 0], Of(name, episodes)
+    if (sets := end.nads.shape[1]) > 1:
+        yield NAD, end.nad, Of(name, sets * episodes)
     if world.true_constraint is not None:
         yield CMSE, constraint_error(world, end.constraint), Of(name)
 
@@ -167,12 +167,6 @@ def constraint_error(world: World, values_on_grid: npt.ArrayLike) -> np.ndarray:
     gridded = values.shape[-len(world.grid.shape) :] == world.grid.shape
     lead = values.shape[: -len(world.grid.shape)] if gridded else values.shape[:-1]
     return np.mean((values.reshape(*lead, true.size) - true) ** 2, axis=-1)
-
-
-def dissimilarities(world: World, experts: np.ndarray, agents: np.ndarray) -> np.ndarray:
-    """NAD of each run's visits (runs, *grid.shape) to those of its expert, likewise."""
-    both = zip(experts, agents, strict=True)
-    return np.array([accrual_dissimilarity(world.grid, *pair) for pair in both])
 
 
 def metric_rows(

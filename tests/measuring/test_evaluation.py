@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from icl_core.demonstrations.accruals import visits
+from icl_core.demonstrations.accruals import accrual_dissimilarity, visits
 from icl_core.environments import make_world
 from icl_core.errors import InputError
 from icl_core.learning.engine.actions import actions_of
 from icl_core.learning.engine.networks import Networks
 from icl_core.learning.engine.rollouts import roll_out
-from icl_core.measuring.evaluation import MeasuringSettings, evaluate
+from icl_core.measuring.evaluation import Evaluation, MeasuringSettings, evaluate, stored
 from icl_core.randomness import generators
 from icl_core.settings import build, defaults
 
@@ -22,32 +22,53 @@ def policies():
     return Networks.initialise([np.random.default_rng(seed) for seed in SEEDS], sizes)
 
 
+def shown(world=WORLD):
+    """What each run was shown: some visits of every node."""
+    return np.random.default_rng(0).integers(1, 9, size=(len(SEEDS), *world.grid.shape))
+
+
 def test_they_are_the_episodes_drawn_for_the_report():
-    found = evaluate(WORLD, policies(), SEEDS, MeasuringSettings(4, 2))
-    for k in range(2):
-        played = roll_out(WORLD, policies(), generators(SEEDS, "report", k), 4)
-        np.testing.assert_array_equal(found.visits[:, k], visits(WORLD, played))
-        np.testing.assert_array_equal(found.returns[:, k], played.returns)
-        for run, episode in np.ndindex(3, 4):
-            cells = played.states[run, episode, : played.lengths[run, episode]].astype(int)
+    found = evaluate(WORLD, policies(), SEEDS, shown(), MeasuringSettings(4, 2))
+    sets = [roll_out(WORLD, policies(), generators(SEEDS, "report", k), 4) for k in range(2)]
+    counts = [visits(WORLD, played) for played in sets]
+    np.testing.assert_array_equal(found.visits, counts[0] + counts[1])
+    for run, k in np.ndindex(3, 2):
+        played = sets[k][run]
+        assert found.returns[run, k] == pytest.approx(played.returns.mean())
+        nad = accrual_dissimilarity(WORLD.grid, shown()[run], counts[k][run])
+        assert found.nads[run, k] == pytest.approx(nad)
+        costs = []
+        for episode in range(4):
+            cells = played.states[episode, : played.lengths[episode]].astype(int)
             broken = WORLD.constrained[cells[:, 0], cells[:, 1]]
-            cost = (broken * WORLD.discount ** np.arange(len(cells))).sum()
-            assert found.costs[run, k, episode] == pytest.approx(cost)
+            costs.append((broken * WORLD.discount ** np.arange(len(cells))).sum())
+        assert found.costs[run, k] == pytest.approx(np.mean(costs))
 
 
 def test_a_seed_does_not_depend_on_its_neighbours():
     settings = MeasuringSettings(3, 2)
-    together = evaluate(WORLD, policies(), SEEDS, settings)
-    alone = evaluate(WORLD, policies().pick([1]), SEEDS[1:2], settings)
+    together = evaluate(WORLD, policies(), SEEDS, shown(), settings)
+    alone = evaluate(WORLD, policies().pick([1]), SEEDS[1:2], shown()[1:2], settings)
     for mine, own in zip(together.run(1), alone.run(0), strict=True):
         np.testing.assert_array_equal(mine, own)
 
 
-def test_what_nobody_knows_costs_nothing_that_is_known():
+def test_what_nobody_knows_has_no_cost():
     world = make_world("gridworld-a")
     world.true_constraint = None
-    found = evaluate(world, policies(), SEEDS, MeasuringSettings(2, 1))
+    found = evaluate(world, policies(), SEEDS, shown(), MeasuringSettings(2, 1))
     assert np.isnan(found.costs).all() and np.isfinite(found.returns).all()
+
+
+def test_a_file_holds_them_by_selection():
+    settings = MeasuringSettings(2, 2)
+    last = evaluate(WORLD, policies(), SEEDS, shown(), settings)
+    best = Evaluation(*(part + 1 for part in last))
+    named = stored(SEEDS, "best", {"last": last, "best": best})
+    assert named["reported"].tobytes() == b"best" and named["seeds"].tolist() == SEEDS
+    for name, expected in (("last", last), ("best", best)):
+        for mine, own in zip(Evaluation.from_tensors(named, name), expected, strict=True):
+            np.testing.assert_array_equal(mine, own)
 
 
 def test_the_settings():

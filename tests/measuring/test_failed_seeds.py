@@ -32,7 +32,7 @@ GOOD = np.array([0.60, 0.70, 0.65, 0.62, 0.68])
 def learned(runs, **more):
     shape = (runs, *WORLD.grid.shape)
     rng = np.random.default_rng(0)
-    end = End(rng.uniform(size=shape), rng.integers(1, 9, size=shape)[:, None])
+    end = End(rng.uniform(size=shape), rng.uniform(size=(runs, 2)), rng.uniform(size=runs))
     return Learned({"last": end}, 50, **more)
 
 

@@ -41,15 +41,16 @@ def test_visits_survive_the_files(name, tmp_path):
     stack = episodes(world, np.random.default_rng(0), (3, 8))
     files = [tmp_path / "a.safetensors", tmp_path / "b.safetensors"]
     for file, part, seeds in zip(files, (stack[:2], stack[2:]), ([4, 5], [6]), strict=True):
-        own = Evaluation.of(world, [part[:, :4], part[:, 4:]])
-        other = Evaluation.of(world, [part[:, :1], part[:, 1:2]])
+        expert = visits(world, part)
+        own = Evaluation.of(world, [part[:, :4], part[:, 4:]], expert)
+        other = Evaluation.of(world, [part[:, :1], part[:, 1:2]], expert)
         write_tensors(file, stored(seeds, "best", {"best": own, "last": other}), {})
     found = visits_by_seed(files, world)
     every = np.stack([found[seed] for seed in (4, 5, 6)])
     np.testing.assert_array_equal(every, visits(world, stack))
     assert [*visits_by_seed(files, world, without=[5])] == [4, 6]
     last = evaluations(files[1], "last")[6]
-    np.testing.assert_array_equal(last.visits.sum(axis=0), visits(world, stack[2:, :2])[0])
+    np.testing.assert_array_equal(last.visits, visits(world, stack[2:, :2])[0])
     write_demonstrations(tmp_path / "d.parquet", stack[1], world, {})
     shared = expert_visits([tmp_path / "d.parquet"], world)
     np.testing.assert_array_equal(shared.experts, every[1:2])

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from icl_core.artifacts import write_tensors
+from icl_core.demonstrations.accruals import visits
 from icl_core.demonstrations.files import write_demonstrations
 from icl_core.demonstrations.recordings.highd.replay import replay
 from icl_core.environments.traffic import Headway
@@ -61,7 +62,7 @@ def results(world, tmp_path_factory):
         networks = Networks.initialise(rngs, (2, 64, 64, 1))
         write_tensors(root / path("constraint", **run), networks.tensors(), {})
         stack = type(demonstrations)(*(np.stack([p, p]) for p in demonstrations.parts()))
-        played = {"last": Evaluation.of(world, [stack])}
+        played = {"last": Evaluation.of(world, [stack], visits(world, stack))}
         write_tensors(root / path("evaluation", **run), stored([1, 2], "last", played), {})
     paths = tuple(sorted(str(found) for found in root.rglob("*") if found.is_file()))
     return Results("quick", {"highd": world}, paths, TITLES)

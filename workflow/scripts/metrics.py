@@ -13,7 +13,7 @@ from icl_core.learning.engine.divergence import marks
 from icl_core.learning.engine.networks import Networks
 from icl_core.learning.problem import BEST, LAST, Problem
 from icl_core.measuring.determined import learned_excess
-from icl_core.measuring.evaluation import MeasuringSettings, evaluate, stored
+from icl_core.measuring.evaluation import MeasuringSettings, dissimilarities, evaluate, stored
 from icl_core.measuring.loading import (
     constraint_on_grid,
     constraint_values,
@@ -40,7 +40,10 @@ def main(stage: Stage) -> None:
     seeds = [stage.seeds[run] for run in there]
     own, pairs = pairs_of(stage, there)
     settings = stage.build(MeasuringSettings, "measuring")
-    played = {name: evaluate(world, pair.policy, seeds, settings) for name, pair in pairs.items()}
+    expert = expert_visits([stage.input.demonstrations], world).to(seeds)
+    played = {
+        name: evaluate(world, pair.policy, seeds, expert, settings) for name, pair in pairs.items()
+    }
     write_tensors(stage.output.evaluation, stored(seeds, own, played), provenance)
     beta = stage.section("learning.threshold") or world.threshold
     given = read_shown(stage.input.demonstrations, world, seeds)
@@ -48,7 +51,11 @@ def main(stage: Stage) -> None:
     policies = enumerate(stage.input.policies, start=1)
     learned = Learned(
         {
-            name: End(constraint_values(pair.constraint, world), played[name].visits)
+            name: End(
+                constraint_values(pair.constraint, world),
+                played[name].nads,
+                dissimilarities(world, expert, played[name].visits),
+            )
             for name, pair in pairs.items()
         },
         settings.report_episodes,
@@ -60,8 +67,7 @@ def main(stage: Stage) -> None:
     steps = dict(zip(stage.seeds, failed.tolist(), strict=True))
     lost = {seed: step for seed, step in steps.items() if step}
     whose = Run(stage.wildcards.experiment, stage.wildcards.method, world, seeds, lost)
-    shown = expert_visits([stage.input.demonstrations], world).to(seeds)
-    metrics = run_metrics(whose, shown, learned)
+    metrics = run_metrics(whose, expert, learned)
     write_table(stage.output.metrics, metrics, provenance)
     constraint = PortableConstraint.of_run(stage.input.constraint, world, beta, provenance)
     constraint.save(stage.output.portable)

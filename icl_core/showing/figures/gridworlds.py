@@ -9,7 +9,8 @@ from matplotlib.figure import Figure
 
 from icl_core.demonstrations.accruals import normalised
 from icl_core.environments.gridworld import Gridworld
-from icl_core.measuring.metrics import constraint_error, dissimilarities
+from icl_core.measuring.evaluation import dissimilarities
+from icl_core.measuring.metrics import constraint_error
 from icl_core.measuring.results import Results
 from icl_core.measuring.statistics import mean_and_std
 from icl_core.showing.loading import (

@@ -53,8 +53,9 @@ def write_evaluation(root, method, positions, reward):
     rewards = np.zeros((5, 2, n), np.float32) + reward + 0.01 * np.array(SEEDS)[:, None, None]
     lengths = np.full((5, 2), n)
     played = Trajectories(states, np.zeros((5, 2, n, 6), np.float32), rewards, lengths)
-    found = Evaluation.of(world, [played[:, :1], played[:, 1:]])
-    assert found.run(2).returns == pytest.approx(n * (reward + 0.03))
+    expert = np.ones((5, *world.grid.shape))
+    found = Evaluation.of(world, [played[:, :1], played[:, 1:]], expert)
+    assert found.returns[2] == pytest.approx(n * (reward + 0.03))
     file = root / path("evaluation", experiment="halfcheetah", method=method, group="1-5")
     write_tensors(file, stored(SEEDS, "last", {"last": found}), {})
 

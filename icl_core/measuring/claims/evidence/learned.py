@@ -8,7 +8,6 @@ import numpy as np
 import pyarrow as pa
 
 from icl_core.artifacts import read_table, read_tensors
-from icl_core.demonstrations.accruals import accrual_dissimilarity, visits
 from icl_core.demonstrations.trajectories import Trajectories
 from icl_core.environments.gridworld import SIZE, Gridworld
 from icl_core.layout import Found, seeds_of
@@ -73,7 +72,7 @@ class OfRuns(OfExperts):
     def visits(self, experiment: str, method: str = ICL) -> dict[int, np.ndarray]:
         """Visits of the last policies, of the grid's shape."""
         found = self.evaluations(experiment, method)
-        return {seed: one.visits.sum(axis=0) for seed, one in found.items()}
+        return {seed: one.visits for seed, one in found.items()}
 
     def returns(self, experiment: str, method: str = ICL) -> dict[int, float]:
         """What each seed's last policy earns in an episode."""
@@ -89,17 +88,12 @@ class OfRuns(OfExperts):
 
     def nad_of_sets(self, experiment: str) -> dict[int, np.ndarray]:
         """NAD of ICL's last policies, measured again and again on as many new episodes."""
-        world, shown = self.world(experiment), self.demonstrations(experiment)
-        found = {}
-        for seed, one in self.evaluations(experiment).items():
-            if len(one.visits) < 2:
-                raise MissingError(
-                    f"{experiment} has one set of reported episodes a run; measuring.sets of 2 or "
-                    "more has not been run"
-                )
-            expert = visits(world, own(shown, seed))
-            nads = [accrual_dissimilarity(world.grid, expert, agent) for agent in one.visits]
-            found[seed] = np.array(nads)
+        found = {seed: one.nads for seed, one in self.evaluations(experiment).items()}
+        if any(len(nads) < 2 for nads in found.values()):
+            raise MissingError(
+                f"{experiment} has one set of reported episodes a run; measuring.sets of 2 or "
+                "more has not been run"
+            )
         return found
 
     def member_costs(self, experiment: str) -> dict[int, list[np.ndarray]]:
