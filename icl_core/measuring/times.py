@@ -22,12 +22,13 @@ class Time(NamedTuple):
         return self.cpu / self.seeds, self.wall / self.seeds
 
 
-def training_time(results: Results, experiment: str, method: str) -> Time | None:
-    """The time of all jobs of a method; None where it was not run."""
+def training_time(results: Results, experiment: str, method: str, without: str = "") -> Time | None:
+    """The time of all jobs of a method, `without` those of a rule; None where it was not run."""
     found = [
         one
         for kind in ("job_time", "iteration_time")
         for one in results.find(kind, experiment=experiment, method=method)
+        if one.fields["rule"] != without
     ]
     if not found:
         return None

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 _MENTIONED = {".svg": ("Date", "Creator"), ".pdf": ("CreationDate", "Creator", "Producer")}
 
 
+DIGITS = 6  # of a place in a figure, whose sides are 1
+
+
 @dataclass(frozen=True)
 class Table:
     """A table twice: `rows` for machines at full precision, `markdown` for readers."""
@@ -67,13 +70,17 @@ def settle(figure: Figure) -> None:
     """Lay a figure out for good.
 
     The layout leaves room for titles that have been drawn once. Later drawings keep it: to find it
-    anew for every format takes longer than to draw.
+    anew for every format takes longer than to draw. Its last bits differ from one time to the
+    next, and with them single pixels: places are rounded to a hundredth of a pixel or so.
     """
     figure.draw_without_rendering()
     engine = figure.get_layout_engine()
     if engine is not None:
         engine.execute(figure)
         figure.set_layout_engine("none")
+    for ax in figure.axes:
+        place = ax.get_position(original=True)
+        ax.set_position(type(place).from_bounds(*(round(end, DIGITS) for end in place.bounds)))
 
 
 def numbered_ids(svg: str) -> str:

@@ -42,7 +42,7 @@ RL = ConstrainedRLSettings(
     ),
 )
 TINY = Settings(
-    ConstraintSettings(hidden=(16, 16)),
+    ConstraintSettings(hidden=(16, 16), initial="demonstrations"),
     DensitySettings(blocks=2, hidden=(8,), epochs=1),
     RL,
     AdjustmentSettings(rounds=2, steps=3, episodes=6),

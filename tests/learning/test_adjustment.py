@@ -323,7 +323,8 @@ def test_when_a_run_stops(nad, options, expected):
 def test_a_run_may_stop_as_close_as_two_samples_of_the_expert_would_be():
     problem = problem_of("gridworld-a", [1, 2])
     limit = self_dissimilarity(problem.world, problem.demonstrations, generator(0, "halves"))
-    blank, loop = Networks.blank(2, (2, 8)), LoopSettings(patience=None)
+    blank = Networks.blank(2, (2, 8))
+    loop = LoopSettings(tolerance="demonstrations", patience=None)
     nads = [np.array([9.0, 9.0]), np.array([limit, np.nextafter(limit, 10.0)])]
     policies = [PolicyState(blank, blank, nad, np.zeros(len(nad))) for nad in nads]
     np.testing.assert_array_equal(should_stop(problem, policies, loop), [True, False])
@@ -336,7 +337,8 @@ def test_each_run_may_stop_as_close_as_two_samples_of_its_own_expert_would_be():
         for run in range(2)
     ]
     assert limits[0] != limits[1]
-    blank, loop = Networks.blank(2, (2, 8)), LoopSettings(patience=None)
+    blank = Networks.blank(2, (2, 8))
+    loop = LoopSettings(tolerance="demonstrations", patience=None)
     nads = [np.array([9.0, 9.0]), np.array([limits[0], np.nextafter(limits[1], 10.0)])]
     policies = [PolicyState(blank, blank, nad, np.zeros(2)) for nad in nads]
     np.testing.assert_array_equal(should_stop(problem, policies, loop), [True, False])

@@ -45,5 +45,5 @@ def test_demonstrations_cost_beta_under_the_first_constraint(beta):
     problem.world.discount = 0.5
     problem = replace(problem, demonstrations=replace(shown, lengths=np.array([3, 2])), beta=beta)
     expected = min(0.5, beta / ((1.75 + 1.5) / 2))
-    found = initial_values(problem, ConstraintSettings())
+    found = initial_values(problem, ConstraintSettings(initial="demonstrations"))
     np.testing.assert_allclose(found, [expected, expected])

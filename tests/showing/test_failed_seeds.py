@@ -15,10 +15,10 @@ from icl_core.measuring.statistics import Cell, reported, summary
 from icl_core.showing.differences import cells
 from icl_core.showing.item import find_item, read_items
 from icl_core.showing.page.make import make_page
+from icl_core.showing.results_table import COLUMNS, build
 from icl_core.showing.save import save_table
 from icl_core.showing.tables.headway import build_gaps
 from icl_core.showing.tables.ours import build_intervals
-from icl_core.showing.tables.results import COLUMNS, build
 from tests.fake_results import EXPERIMENTS as SETTINGS
 from tests.fake_results import (
     TITLES,

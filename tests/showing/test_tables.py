@@ -8,9 +8,9 @@ import pytest
 from icl_core.measuring.paper import PAPER
 from icl_core.measuring.results import Results
 from icl_core.measuring.statistics import Cell
+from icl_core.showing.results_table import build
 from icl_core.showing.save import save_table, show
 from icl_core.showing.tables.ours import build_intervals
-from icl_core.showing.tables.results import build
 from tests.fake_results import TITLES
 from tests.showing.conftest import ITEMS
 

@@ -57,7 +57,7 @@ ADJUSTMENT_SCHEMA = pa.schema(
         ("multiplier", pa.float64()),  # lambda, the weight of the demonstrations' term
     ]
 )
-LOG_EVERY = 10  # steps of an adjustment from one row of its log to the next
+LOG_EVERY = 25  # steps of an adjustment from one row of its log to the next
 
 
 def log_table(

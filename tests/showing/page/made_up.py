@@ -8,9 +8,9 @@ import pyarrow as pa
 from icl_core.artifacts import write_record, write_table
 from icl_core.measuring.claims.evaluate import CLAIMS_SCHEMA
 from icl_core.showing.item import read_items
+from icl_core.showing.results_table import COLUMNS as RESULTS
 from icl_core.showing.settings_table import COLUMNS as SETTINGS
 from icl_core.showing.tables import headway, ours, times_and_bounds
-from icl_core.showing.tables.results import COLUMNS as RESULTS
 
 SVG = (
     '<svg xmlns="http://www.w3.org/2000/svg" width="400" height="100">'

@@ -19,7 +19,7 @@ from icl_core.showing.item import find_item, read_items
 from icl_core.showing.page.make import make_page
 from icl_core.showing.page.opening import PICTURE, TIMES, read_comparison, training_took
 from icl_core.showing.page.verdicts import TOPICS, by_topic
-from icl_core.showing.tables.results import COLUMNS
+from icl_core.showing.results_table import COLUMNS
 from icl_core.showing.tables.times_and_bounds import TIME_COLUMNS
 from tests.showing.page.made_up import claims, make_results, provenance
 
