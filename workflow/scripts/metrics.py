@@ -9,17 +9,10 @@ from icl_core.artifacts import read_tensors, write_table, write_tensors
 from icl_core.demonstrations.files import read_shown
 from icl_core.learning.engine.divergence import marks
 from icl_core.learning.problem import Problem
+from icl_core.measuring import metrics
 from icl_core.measuring.determined import learned_excess
 from icl_core.measuring.evaluation import MeasuringSettings, evaluate, stored
 from icl_core.measuring.loading import constraint_on_grid, expert_visits
-from icl_core.measuring.metrics import (
-    Learned,
-    Run,
-    ends_of,
-    measured,
-    reported_means,
-    run_metrics,
-)
 from icl_core.using.portable import PortableConstraint
 from workflow.lib.stage import Stage, run
 
@@ -32,7 +25,7 @@ def main(stage: Stage) -> None:
     failed = marks(policy, len(stage.seeds))
     there = np.flatnonzero(failed == 0).tolist()
     seeds = [stage.seeds[run] for run in there]
-    own, ends = ends_of(constraint, policy, others, there)
+    own, ends = metrics.ends_of(constraint, policy, others, there)
     settings = stage.build(MeasuringSettings, "measuring")
     expert = expert_visits([stage.input.demonstrations], world).to(seeds)
     played = {
@@ -43,8 +36,11 @@ def main(stage: Stage) -> None:
     given = read_shown(stage.input.demonstrations, world, seeds)
     constraints = enumerate(stage.input.constraints)  # from 0, the initial constraint
     policies = enumerate(stage.input.policies, start=1)
-    learned = Learned(
-        {name: measured(world, ends[name].constraint, expert, played[name]) for name in ends},
+    learned = metrics.Learned(
+        {
+            name: metrics.measured(world, ends[name].constraint, expert, played[name])
+            for name in ends
+        },
         settings.report_episodes,
         own,
         {i: constraint_on_grid(path, world)[there] for i, path in constraints},
@@ -53,12 +49,12 @@ def main(stage: Stage) -> None:
     )
     steps = dict(zip(stage.seeds, failed.tolist(), strict=True))
     lost = {seed: step for seed, step in steps.items() if step}
-    whose = Run(stage.wildcards.experiment, stage.wildcards.method, world, seeds, lost)
-    metrics = run_metrics(whose, expert, learned)
-    write_table(stage.output.metrics, metrics, provenance)
+    whose = metrics.Run(stage.wildcards.experiment, stage.wildcards.method, world, seeds, lost)
+    table = metrics.run_metrics(whose, expert, learned)
+    write_table(stage.output.metrics, table, provenance)
     portable = PortableConstraint.of_run(stage.input.constraint, world, beta, provenance)
     portable.save(stage.output.portable)
-    stage.note(**reported_means(metrics))
+    stage.note(**metrics.reported_means(table))
 
 
 if __name__ == "__main__":
