@@ -97,10 +97,10 @@ def ends_of(
     return own, found
 
 
-def measured(world: World, constraint: Networks, expert: np.ndarray, played: Evaluation) -> End:
+def measured(world: World, ended: Ended, expert: np.ndarray, played: Evaluation) -> End:
     """A selection on the evaluation grid; `expert` are visits (runs, *grid.shape)."""
     nad = dissimilarities(world, expert, played.visits)
-    return End(constraint_values(constraint, world), played.nads, nad)
+    return End(constraint_values(ended.constraint, world), played.nads, nad)
 
 
 @dataclass(frozen=True)

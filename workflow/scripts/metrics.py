@@ -37,10 +37,7 @@ def main(stage: Stage) -> None:
     constraints = enumerate(stage.input.constraints)  # from 0, the initial constraint
     policies = enumerate(stage.input.policies, start=1)
     learned = metrics.Learned(
-        {
-            name: metrics.measured(world, ends[name].constraint, expert, played[name])
-            for name in ends
-        },
+        {name: metrics.measured(world, end, expert, played[name]) for name, end in ends.items()},
         settings.report_episodes,
         own,
         {i: constraint_on_grid(path, world)[there] for i, path in constraints},
