@@ -26,7 +26,7 @@ import pyarrow.parquet as pq
 import safetensors
 import safetensors.numpy
 
-from icl_core.disk import sha256, to_json, write_whole
+from icl_core.disk import sha256, to_json, to_parquet, write_whole
 from icl_core.errors import InputError
 from icl_core.kernels import in_force
 from icl_core.layout import identity, scale_of
@@ -58,9 +58,7 @@ def write_table(path: str | os.PathLike, table: pa.Table, provenance: Mapping) -
     stated = json.dumps(_stated(path, provenance), sort_keys=True, ensure_ascii=False)
     described = {**(table.schema.metadata or {}), PROVENANCE.encode(): stated.encode()}
     table = table.replace_schema_metadata(described)
-    content = pa.BufferOutputStream()
-    pq.write_table(table, content, compression="zstd", write_page_checksum=True)
-    write_whole(path, sealed(content.getvalue().to_pybytes()))
+    write_whole(path, sealed(to_parquet(table)))
 
 
 def read_table(path: str | os.PathLike, schema: pa.Schema) -> pa.Table:

@@ -9,8 +9,12 @@ import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from icl_core.runs import check_current
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 
 @contextmanager
@@ -68,3 +72,27 @@ def sha256(content: bytes | str | os.PathLike) -> str:
 def to_json(content: Mapping) -> str:
     """A mapping as text for people and programs; equal mappings give equal text."""
     return json.dumps(content, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
+
+
+def to_parquet(table: pa.Table) -> bytes:
+    """A table as Parquet. Numbers are split by bytes, so that their like parts stand together: what
+    is published gets a third smaller.
+    """
+    import pyarrow as pa  # not everybody who writes files writes tables
+    import pyarrow.parquet as pq
+
+    empty, content = pa.BufferOutputStream(), pa.BufferOutputStream()
+    pq.write_table(table.schema.empty_table(), empty)
+    schema = pq.ParquetFile(pa.BufferReader(empty.getvalue())).schema
+    columns = [schema.column(k) for k in range(len(schema))]
+    floats = [one.path for one in columns if one.physical_type in ("FLOAT", "DOUBLE")]
+    pq.write_table(
+        table,
+        content,
+        compression="zstd",
+        compression_level=9,
+        use_dictionary=False,
+        use_byte_stream_split=floats,
+        write_page_checksum=True,
+    )
+    return content.getvalue().to_pybytes()

@@ -35,11 +35,11 @@ TRAINING_SCHEMA = pa.schema(
     [
         ("seed", pa.int32()),
         ("epoch", pa.int32()),
-        ("return", pa.float64()),  # mean undiscounted reward of the epoch's episodes
-        ("constraint_value", pa.float64()),  # J(c), mean discounted cost
-        ("violations", pa.float64()),  # share of episodes with a cost of at least beta
-        ("length", pa.float64()),
-        ("entropy", pa.float64()),
+        ("return", pa.float32()),  # mean undiscounted reward of the epoch's episodes
+        ("constraint_value", pa.float32()),  # J(c), mean discounted cost
+        ("violations", pa.float32()),  # share of episodes with a cost of at least beta
+        ("length", pa.float32()),
+        ("entropy", pa.float32()),
         ("steps", pa.int64()),  # made in the environment in this epoch
     ]
 )
@@ -50,11 +50,11 @@ ADJUSTMENT_SCHEMA = pa.schema(
     [
         ("seed", pa.int32()),
         ("step", pa.int32()),
-        ("loss", pa.float64()),
-        ("agent_value", pa.float64()),  # J_mix(c)
-        ("expert_value", pa.float64()),  # J_E(c)
-        ("expert_satisfaction", pa.float64()),  # share of demonstrations with a cost <= beta
-        ("multiplier", pa.float64()),  # lambda, the weight of the demonstrations' term
+        ("loss", pa.float32()),
+        ("agent_value", pa.float32()),  # J_mix(c)
+        ("expert_value", pa.float32()),  # J_E(c)
+        ("expert_satisfaction", pa.float32()),  # share of demonstrations with a cost <= beta
+        ("multiplier", pa.float32()),  # lambda, the weight of the demonstrations' term
     ]
 )
 LOG_EVERY = 25  # steps of an adjustment from one row of its log to the next
@@ -81,7 +81,7 @@ def log_table(
         **{name: values[kept].T[going].ravel() for name, values in columns.items()},
     }
     return pa.table(
-        {name: pa.array(arrays[name], schema.field(name).type) for name in schema.names}
+        {name: pa.array(arrays[name]).cast(schema.field(name).type) for name in schema.names}
     )
 
 
