@@ -80,6 +80,12 @@ def gail(name: str, subject: str, **changes: Any) -> Choice:
     return Choice(f"gail-{name}", f"GAIL: {subject}", changes, "gail-constraint", "gail-start")
 
 
+def together(name: str, **changes: Any) -> Choice:
+    """A choice of ICL+ that changes several things: what helped a little each, at once."""
+    adjustment = merge({"reweight": True, "penalty": 1.5}, changes.pop("adjustment", {}))
+    return plus(name, "together", adjustment=adjustment, **changes)
+
+
 CHOICES = [
     method("icl"),
     method("icl-plus"),
@@ -127,6 +133,12 @@ CHOICES = [
     plus("last", "kept iteration", loop={"keep": "last"}),
     plus("never-stop", "stop", loop={"tolerance": None}),
     plus("projection", "projection", constrained_rl={"penalty": {"feasibility_rate": 2.5e-5}}),
+    together("weights-penalty"),
+    together("weights-penalty-sparse-1", sparseness=1.0),
+    together("weights-penalty-sparse-1-smooth", sparseness=1.0, smoothness=1.0),
+    together("weights-penalty-sparse-1-networks-3", sparseness=1.0, networks=3),
+    together("weights-penalty-sparse-1-half", sparseness=1.0, constraint={"initial": 0.5}),
+    together("penalty-sparse-1", sparseness=1.0, adjustment={"reweight": False}),
     plus("no-truncation", "projection", constrained_rl={"penalty": {"truncate": False}}),
 ]
 
