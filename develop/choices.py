@@ -52,10 +52,10 @@ PLUS_START: dict[str, Any] = {
         "keep": "closest",
     },
 }
-GAIL_START: dict[str, Any] = {"warm_up": 0}
+GAIL_START: dict[str, Any] = {"warm_up": 0.0}
 STARTS = {"icl": ICL_START, "icl-plus": PLUS_START, "gail-constraint": GAIL_START}
 # What the suite has changed of the starts. Both together are the defaults of the methods.
-CHOSEN: dict[str, dict[str, Any]] = {"icl": {}, "icl-plus": {}, "gail-constraint": {}}
+CHOSEN: dict[str, dict[str, Any]] = {"icl": {}, "icl-plus": {}, "gail-constraint": {"warm_up": 0.1}}
 
 
 def method(name: str) -> Choice:
@@ -100,7 +100,7 @@ CHOICES = [
     icl("no-projection", "projection", constrained_rl={"penalty": {"feasibility_rate": 0.0}}),
     icl("no-truncation", "projection", constrained_rl={"penalty": {"truncate": False}}),
     gail("start", "start"),
-    gail("warm-up", "warm-up", warm_up=3),
+    gail("warm-up", "warm-up", warm_up=0.1),
     plus("start", "start"),
     plus("held-out", "held out", held_out=0.3),
     plus("held-out-kept", "held out", held_out=0.3, choose="held-out"),

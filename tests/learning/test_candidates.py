@@ -22,7 +22,7 @@ PPO = OnPolicySettings(hidden=(16, 16), steps=120, environments=6, passes=3, bat
 LOOKS = CandidateSettings(number=3, episodes=8)
 SEEDS = [3, 8]
 GAIL = gail_constraint.Settings(
-    hidden=(16, 16), total_steps=720, warm_up=1, batch=32, on_policy=PPO, candidates=LOOKS
+    hidden=(16, 16), total_steps=720, warm_up=0.17, batch=32, on_policy=PPO, candidates=LOOKS
 )
 ICRL = icrl.Settings(
     hidden=(16, 16),
@@ -44,7 +44,8 @@ def up_to(settings, steps):
     blind = replace(settings, candidates=CandidateSettings())
     if isinstance(settings, icrl.Settings):
         return replace(blind, iterations=steps)
-    return replace(blind, total_steps=steps * PPO.steps)
+    # One rollout of warm-up, whatever it is a share of.
+    return replace(blind, total_steps=steps * PPO.steps, warm_up=1.1 / steps)
 
 
 @pytest.mark.parametrize(("method", "settings", "purpose", "looked"), CASES)

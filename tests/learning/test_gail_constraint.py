@@ -11,12 +11,12 @@ from icl_core.learning.engine.networks import Networks, sigmoid
 from icl_core.learning.engine.on_policy_settings import OnPolicySettings
 from icl_core.learning.engine.optimisers import Adam
 from icl_core.learning.engine.training import Job
-from icl_core.learning.methods.gail_constraint import Settings, discriminate, learn, pairs
+from icl_core.learning.methods.gail_constraint import Settings, _Learner, discriminate, learn, pairs
 from icl_core.randomness import generators
 from tests.learning.tiny import Heard, assert_same_runs, problem_of
 
 PPO = OnPolicySettings(hidden=(16, 16), steps=120, environments=6, passes=3, batch=32)
-TINY = Settings(hidden=(16, 16), total_steps=480, warm_up=1, batch=32, on_policy=PPO)
+TINY = Settings(hidden=(16, 16), total_steps=480, warm_up=0.25, batch=32, on_policy=PPO)
 
 
 def train(name, seeds, **changes):
@@ -108,14 +108,29 @@ def test_runs_with_more_pairs_go_on_alone_with_the_batches_that_they_have_by_the
 
 def test_a_warm_up_is_reward_alone():
     """Its policies do not depend on the demonstrations, and D stays as it was drawn."""
-    problem, settings = problem_of("gridworld-a", [1]), replace(TINY, warm_up=4)
+    problem, settings = problem_of("gridworld-a", [1]), replace(TINY, warm_up=0.75)
     fewer = replace(problem, demonstrations=problem.demonstrations[:2])
-    ends = [learn(one, settings, Job()) for one in (problem, fewer)]
-    assert_same_runs(*ends, [0])
-    fresh = fresh_constraints(problem.world, [1], (16, 16)).negated()
-    np.testing.assert_array_equal(ends[0].constraint.parameters, fresh.parameters)
-    later = train("gridworld-a", [1], warm_up=3)
-    assert not np.array_equal(later.constraint.parameters, fresh.parameters)
+    seen: list[list[np.ndarray]] = []
+    for one in (problem, fewer):
+        learner = _Learner(one, settings)
+        seen.append([])
+        for _ in range(4):
+            learner.advance()
+            parts = (learner.discriminator, learner.policies.agents.policy)
+            seen[-1].append(np.concatenate([part.parameters.ravel() for part in parts]))
+    for step, (all_, some) in enumerate(zip(*seen, strict=True), start=1):
+        assert np.array_equal(all_, some) == (step <= 3)
+    fresh = fresh_constraints(problem.world, [1], (16, 16))
+    drawn = fresh.parameters.ravel()
+    np.testing.assert_array_equal(seen[0][2][: len(drawn)], drawn)
+    assert not np.array_equal(seen[0][3][: len(drawn)], drawn)
+
+
+@pytest.mark.parametrize(
+    ("share", "total", "warm"), [(0.0, 480, 0), (0.25, 480, 1), (0.99, 480, 3), (0.1, 480, 0)]
+)
+def test_a_warm_up_is_a_share_of_the_rollouts_and_never_all(share, total, warm):
+    assert replace(TINY, warm_up=share, total_steps=total).warm_rollouts == warm
 
 
 @pytest.mark.parametrize(("total", "rollouts"), [(480, 4), (481, 5), (1, 1)])

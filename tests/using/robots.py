@@ -20,7 +20,7 @@ TINY = {
     "icl-plus": ICL,
     "gail-constraint": {
         "total_steps": 160,
-        "warm_up": 1,
+        "warm_up": 0.5,
         "on_policy": {"steps": 80, "environments": 4, "passes": 1},
     },
     "icrl": {

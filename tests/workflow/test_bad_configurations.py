@@ -127,9 +127,8 @@ LONG = "a" * 300
 CASES = {
     # settings that contradict each other
     "GAIL's warm-up": (
-        {"learning": {"gail-constraint": {"total_steps": 40_000, "warm_up": 20}}},
-        "gail-constraint.warm_up: expected fewer than the 20 rollouts that total_steps (40000) "
-        "makes of on_policy.steps (2000), found 20; make it smaller or total_steps larger",
+        {"learning": {"gail-constraint": {"warm_up": 1.0}}},
+        "gail-constraint.warm_up: expected a number of at least 0 and below 1, found 1.0",
     ),
     "the Lagrangian's warm-up": (
         icl(constrained_rl={"lagrangian": {"warm_up": 50}}),

@@ -162,7 +162,7 @@ def test_snakemake_says_it_in_one_line(checkout):
         "error: mine.yaml: expected each key once, found seeds in line 1 and in line 3; "
         "remove one of them"
     )
-    path.write_text("scales: {smoke: {learning: {gail-constraint: {warm_up: 5000}}}}\n")
-    assert "warm_up: expected fewer" in said(checkout.snakemake("--dry-run", *own))
+    path.write_text("scales: {smoke: {learning: {gail-constraint: {warm_up: 1.0}}}}\n")
+    assert "warm_up: expected a number" in said(checkout.snakemake("--dry-run", *own))
     checkout.append("config.yaml", "seeds: [1]\nseeds: [2]\n")
     assert "config.yaml: expected each key once" in said(checkout.snakemake("--dry-run"))

@@ -26,10 +26,9 @@ from icl_core.settings import COUNT, LAYERS, RATE, section, setting
 TITLE = "GAIL-Constraint"
 PLACE = 1
 SIZES = {
-    "quick": {"total_steps": 40_000, "warm_up": 5, "on_policy": {"passes": 8}},
+    "quick": {"total_steps": 40_000, "on_policy": {"passes": 8}},
     "smoke": {
         "total_steps": 400,
-        "warm_up": 1,
         "on_policy": {"steps": 200, "environments": 10, "passes": 2},
     },
 }
@@ -45,11 +44,12 @@ class Settings:
     total_steps: int = setting(
         2_000_000, "steps of all rollouts together", at_least=1, at_most=10**10
     )
-    warm_up: int = setting(
-        20,
-        "rollouts of reward alone, before there is a discriminator (the authors: 0)",
+    warm_up: float = setting(
+        0.1,
+        "share of the rollouts, the first ones, of reward alone: there is no discriminator yet "
+        "(the authors: 0)",
         at_least=0,
-        at_most=100_000,
+        below=1,
     )
     learning_rate: float = setting(5e-4, "step size of the discriminator", **RATE)
     batch: int = setting(64, "steps of either side in a minibatch", **COUNT)
@@ -64,15 +64,10 @@ class Settings:
         """As many as bring `total_steps`."""
         return -(-self.total_steps // self.on_policy.steps)
 
-    def conflict(self) -> str:
-        """An untrained discriminator would be scored."""
-        if self.warm_up < self.rollouts:
-            return ""
-        return (
-            f"warm_up: expected fewer than the {self.rollouts} rollouts that total_steps "
-            f"({self.total_steps}) makes of on_policy.steps ({self.on_policy.steps}), found "
-            f"{self.warm_up}; make it smaller or total_steps larger"
-        )
+    @property
+    def warm_rollouts(self) -> int:
+        """The first of them, of reward alone."""
+        return int(self.warm_up * self.rollouts)
 
 
 def learn(problem: Problem, settings: Settings, job: Job) -> Outcome:
@@ -109,7 +104,7 @@ class _Learner:
             problem,
             settings.candidates,
             "gail-constraint",
-            min(settings.warm_up, settings.rollouts),
+            settings.warm_rollouts,
             settings.rollouts,
         )
 
@@ -126,7 +121,7 @@ class _Learner:
         """One rollout: the discriminator learns from it, then the policy from both."""
         self.look()
         segment, inputs, rngs = self.policies.roll()
-        warm = self.done >= self.settings.warm_up
+        warm = self.done >= self.settings.warm_rollouts
         if warm:
             self._discriminate(inputs, rngs)
         likeness = sigmoid(self.discriminator(inputs)[..., 0]).reshape(segment.rewards.shape)
