@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from develop.effects import METHOD
+from develop.effects import METHOD, TOGETHER
 from develop.unit import Choice, Sizes
 from icl_core.settings import merge
 
@@ -55,7 +55,11 @@ PLUS_START: dict[str, Any] = {
 GAIL_START: dict[str, Any] = {"warm_up": 0.0}
 STARTS = {"icl": ICL_START, "icl-plus": PLUS_START, "gail-constraint": GAIL_START}
 # What the suite has changed of the starts. Both together are the defaults of the methods.
-CHOSEN: dict[str, dict[str, Any]] = {"icl": {}, "icl-plus": {}, "gail-constraint": {"warm_up": 0.1}}
+CHOSEN: dict[str, dict[str, Any]] = {
+    "icl": {},
+    "icl-plus": {"sparseness": 1.0, "adjustment": {"penalty": 1.5}},
+    "gail-constraint": {"warm_up": 0.1},
+}
 
 
 def method(name: str) -> Choice:
@@ -83,7 +87,7 @@ def gail(name: str, subject: str, **changes: Any) -> Choice:
 def together(name: str, **changes: Any) -> Choice:
     """A choice of ICL+ that changes several things: what helped a little each, at once."""
     adjustment = merge({"reweight": True, "penalty": 1.5}, changes.pop("adjustment", {}))
-    return plus(name, "together", adjustment=adjustment, **changes)
+    return plus(name, TOGETHER, adjustment=adjustment, **changes)
 
 
 CHOICES = [
@@ -136,8 +140,9 @@ CHOICES = [
     together("weights-penalty"),
     together("weights-penalty-sparse-1", sparseness=1.0),
     together("weights-penalty-sparse-1-smooth", sparseness=1.0, smoothness=1.0),
-    together("weights-penalty-sparse-1-networks-3", sparseness=1.0, networks=3),
-    together("weights-penalty-sparse-1-half", sparseness=1.0, constraint={"initial": 0.5}),
+    together("weights-penalty-unfaded-10", sparseness=10.0, fading=False),
+    together("weights-penalty-bound-10", fading=False, adjustment={"max_agent_cost": 10.0}),
+    together("weights-unfaded-10", sparseness=10.0, fading=False, adjustment={"penalty": 15.0}),
     together("penalty-sparse-1", sparseness=1.0, adjustment={"reweight": False}),
     plus("no-truncation", "projection", constrained_rl={"penalty": {"truncate": False}}),
 ]

@@ -13,6 +13,7 @@ from develop.choices import CHOICES, SIZES, STARTS, TINY
 from develop.grids import RandomGrid, worth_learning
 from develop.run import CONTINUOUS, Units, run_world
 from develop.unit import Choice, settings_of
+from icl_core.measuring.claims.intervals import Estimate
 
 ROOT = Path(__file__).parents[2]
 
@@ -146,3 +147,23 @@ def test_a_run_goes_on_where_it_stopped(tmp_path):
     units.path("grid-01", choices[1]).unlink()  # alone, without the other's first policy: the same
     assert len(run_world("grid-01", choices, units)) == 1
     assert {path: path.read_bytes() for path in tmp_path.rglob("*.json")} == first
+
+
+def test_what_was_tried_together_stands_alone():
+    def one(name, subject, cmse, nad=-1.0):
+        choice = Choice(name, subject, {}, "icl-plus", "start")
+        width = Estimate(cmse, cmse - 0.01, cmse + 0.01)
+        return effects.Effect(choice, width, Estimate(nad, nad, nad), 9)
+
+    alone = [one("a", "ICL+: bound", -0.05), one("b", "ICL+: steps", 0.0)]
+    assert effects.chosen(alone) == {"ICL+: bound": "a", "ICL+: steps": effects.START}
+    both = one("c", "ICL+: together", -0.03)
+    found = effects.chosen([*alone, both, one("d", "ICL: bound", -0.05)])
+    assert found == {
+        "ICL+: bound": effects.START,
+        "ICL+: steps": effects.START,
+        "ICL+: together": "c",
+        "ICL: bound": "d",
+    }
+    worse = one("c", "ICL+: together", -0.03, nad=0.1)
+    assert effects.chosen([*alone, worse])["ICL+: bound"] == "a"

@@ -92,7 +92,7 @@ class Settings:
         0.0, "weight, in betas, of the mean squared difference of c at moved inputs", **WEIGHT
     )
     sparseness: float = setting(
-        3.0,
+        1.0,
         "weight, in betas, of the mean of c over inputs that are spread evenly around all visits",
         **WEIGHT,
     )
@@ -115,7 +115,7 @@ class Settings:
         "the best policy under the current constraint (Algorithm 2)",
     )
     adjustment: AdjustmentSettings = section(
-        lambda: AdjustmentSettings(steps=100, learning_rate=2e-3, reweight=False),
+        lambda: AdjustmentSettings(steps=100, learning_rate=2e-3, penalty=1.5, reweight=False),
         "a constraint that the demonstrations keep and the policies break (Algorithm 3)",
     )
     loop: LoopSettings = section(
