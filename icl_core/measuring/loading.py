@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,7 +17,11 @@ from icl_core.errors import InputError
 from icl_core.layout import find, seeds_of
 from icl_core.learning.engine.divergence import marks
 from icl_core.learning.engine.networks import Networks, sigmoid
-from icl_core.measuring.evaluation import Evaluation
+from icl_core.learning.problem import BEST, LAST
+from icl_core.measuring.evaluation import Evaluation, dissimilarities
+from icl_core.measuring.metrics import End
+
+Tensors = Mapping[str, np.ndarray]  # of a file
 
 
 def constraint_values(networks: Networks, world: World) -> np.ndarray:
@@ -124,3 +129,36 @@ def visits_by_seed(
             if seed not in without:
                 counts[seed] = found.visits
     return counts
+
+
+class Ended(NamedTuple):
+    """The networks of a selection."""
+
+    constraint: Networks
+    policy: Networks
+
+
+def ends_of(
+    constraint: Tensors, policy: Tensors, others: Tensors, runs: Sequence[int]
+) -> tuple[str, dict[str, Ended]]:
+    """Which selection a method reports, and the networks of some runs by selection.
+
+    By the arrays of its final files; a method may have one selection alone.
+    """
+
+    def picked(tensors: Tensors, prefix: str = "") -> Networks:
+        return Networks.from_tensors(dict(tensors), prefix).pick(runs)
+
+    own = name_in(others)
+    found = {own: Ended(picked(constraint), picked(policy))}
+    for name in (LAST, BEST):
+        if name != own and f"{name}.place" in others:
+            prefixes = f"{name}.constraint.", f"{name}.policy."
+            found[name] = Ended(picked(others, prefixes[0]), picked(others, prefixes[1]))
+    return own, found
+
+
+def measured(world: World, ended: Ended, expert: np.ndarray, played: Evaluation) -> End:
+    """A selection on the evaluation grid; `expert` are visits (runs, *grid.shape)."""
+    nad = dissimilarities(world, expert, played.visits)
+    return End(constraint_values(ended.constraint, world), played.nads, nad)

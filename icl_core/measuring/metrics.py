@@ -12,10 +12,7 @@ import pyarrow as pa
 
 from icl_core.environments.world import World
 from icl_core.errors import InputError
-from icl_core.learning.engine.networks import Networks
-from icl_core.learning.problem import BEST, LAST
-from icl_core.measuring.evaluation import Evaluation, dissimilarities
-from icl_core.measuring.loading import constraint_values, name_in
+from icl_core.learning.problem import LAST
 
 CMSE, NAD = "cmse", "nad"
 FAILED = "failed"  # of a seed without results: the value is the step after which it diverged
@@ -59,7 +56,6 @@ class Of(NamedTuple):
 
 
 ANY = Of()
-Tensors = Mapping[str, np.ndarray]
 
 
 class End(NamedTuple):
@@ -68,39 +64,6 @@ class End(NamedTuple):
     constraint: np.ndarray  # (runs, *grid.shape)
     nads: np.ndarray  # (runs, sets), of as many episodes each
     nad: np.ndarray  # (runs,), of all of them together
-
-
-class Ended(NamedTuple):
-    """The networks of a selection."""
-
-    constraint: Networks
-    policy: Networks
-
-
-def ends_of(
-    constraint: Tensors, policy: Tensors, others: Tensors, runs: Sequence[int]
-) -> tuple[str, dict[str, Ended]]:
-    """Which selection a method reports, and the networks of some runs by selection.
-
-    By the arrays of its final files; a method may have one selection alone.
-    """
-
-    def picked(tensors: Tensors, prefix: str = "") -> Networks:
-        return Networks.from_tensors(dict(tensors), prefix).pick(runs)
-
-    own = name_in(others)
-    found = {own: Ended(picked(constraint), picked(policy))}
-    for name in (LAST, BEST):
-        if name != own and f"{name}.place" in others:
-            prefixes = f"{name}.constraint.", f"{name}.policy."
-            found[name] = Ended(picked(others, prefixes[0]), picked(others, prefixes[1]))
-    return own, found
-
-
-def measured(world: World, ended: Ended, expert: np.ndarray, played: Evaluation) -> End:
-    """A selection on the evaluation grid; `expert` are visits (runs, *grid.shape)."""
-    nad = dissimilarities(world, expert, played.visits)
-    return End(constraint_values(ended.constraint, world), played.nads, nad)
 
 
 @dataclass(frozen=True)

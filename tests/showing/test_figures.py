@@ -342,6 +342,8 @@ def test_order_of_methods_and_their_titles():
 
 def test_a_failed_write_leaves_nothing(tmp_path):
     class Broken:
+        axes = ()
+
         def draw_without_rendering(self):
             pass
 

@@ -51,6 +51,8 @@ def metrics(values):
             metric,
             value + 7 * (1 - iteration),
             reported,
+            "last" if reported else "",
+            0,
         )
         for (experiment, method, metric), seeds in values.items()
         for seed, value in seeds.items()

@@ -12,7 +12,7 @@ from icl_core.learning.problem import Problem
 from icl_core.measuring import metrics
 from icl_core.measuring.determined import learned_excess
 from icl_core.measuring.evaluation import MeasuringSettings, evaluate, stored
-from icl_core.measuring.loading import constraint_on_grid, expert_visits
+from icl_core.measuring.loading import constraint_on_grid, ends_of, expert_visits, measured
 from icl_core.using.portable import PortableConstraint
 from workflow.lib.stage import Stage, run
 
@@ -25,7 +25,7 @@ def main(stage: Stage) -> None:
     failed = marks(policy, len(stage.seeds))
     there = np.flatnonzero(failed == 0).tolist()
     seeds = [stage.seeds[run] for run in there]
-    own, ends = metrics.ends_of(constraint, policy, others, there)
+    own, ends = ends_of(constraint, policy, others, there)
     settings = stage.build(MeasuringSettings, "measuring")
     expert = expert_visits([stage.input.demonstrations], world).to(seeds)
     played = {
@@ -37,7 +37,7 @@ def main(stage: Stage) -> None:
     constraints = enumerate(stage.input.constraints)  # from 0, the initial constraint
     policies = enumerate(stage.input.policies, start=1)
     learned = metrics.Learned(
-        {name: metrics.measured(world, end, expert, played[name]) for name, end in ends.items()},
+        {name: measured(world, end, expert, played[name]) for name, end in ends.items()},
         settings.report_episodes,
         own,
         {i: constraint_on_grid(path, world)[there] for i, path in constraints},
