@@ -109,7 +109,7 @@ def test_the_finished_seeds_of_an_unfinished_method_are_published(finished, tmp_
     with chdir(place.path):
         own = kept.kept(read_run(place.path, "smoke"))
     run = {"experiment": "gridworld-a", "method": "icl", "group": "1-2"}
-    for kind in ("run_metrics", "constraint", "rollouts", "training"):
+    for kind in ("run_metrics", "constraint", "evaluation", "training"):
         assert path(kind, **run) in own
 
 
