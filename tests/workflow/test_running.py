@@ -49,7 +49,7 @@ def test_a_killed_run_goes_on_and_ends_with_the_same_bytes(finished, checkout):
         for path in (checkout.path / place).rglob("*")
         if path.suffix in (".parquet", ".safetensors")
     ]
-    assert len(artifacts) == 2 * (3 + 1 + 1 + 4 * 2 + 3 + 2)
+    assert len(artifacts) == 2 * (3 + 1 + 1 + 4 * 2 + 4 + 2)
     for path in artifacts:
         assert (checkout.path / path).read_bytes() == (finished.path / path).read_bytes(), path
     left = [path for path in (checkout.path / "results").rglob("*") if ".partial" in path.name]
@@ -82,7 +82,7 @@ def test_a_killed_baseline_goes_on_from_its_saved_state(checkout, tmp_path, meth
     ).read_text()
     assert int(log.split("/")[0].split()[-1]) > 1  # the first line: rollouts that were done
     names = {path.name for path in (checkout.path / final).iterdir()}
-    assert len(names) == 3
+    assert len(names) == 4
     for name in names:
         ours, theirs = ((c.path / final / name).read_bytes() for c in (checkout, uninterrupted))
         assert ours == theirs, name
