@@ -95,8 +95,8 @@ def test_a_reason_for_each_edit_in_words(editable):
     (table,) = [line for line in rest if line.startswith("table")]  # they show settings
     assert table.startswith("table 10 and table 7: ")
     assert "penalty 15 -> 16" in table
-    # One more for ICL+, and one for claims, which count the methods' settings. A screen has room for
-    # many more; an added world changes nothing.
+    # One more for ICL+, and one for claims, which count the methods' settings. A screen has room
+    # for many more; an added world changes nothing.
     assert len(rest) == 6
 
 
