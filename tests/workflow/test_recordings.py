@@ -102,8 +102,13 @@ def test_git_tracks_nothing_that_may_hold_recorded_rows():
     assert git("ls-files", "data", "results") == ["data/README.md"]
     tables = git("ls-files", "*.csv", "*.parquet", "*.osm", "*.arrow")
     elsewhere = [path for path in tables if not path.startswith(PUBLISHED)]
-    # How long jobs take, and when those of a demo ran.
-    assert elsewhere == ["tests/workflow/recorded_demo.csv", "workflow/program/expected.csv"]
+    # What the development suite has measured, how long jobs take, and when those of a demo ran.
+    assert elsewhere == [
+        "docs/development/runs.csv",
+        "tests/workflow/recorded_demo.csv",
+        "workflow/program/expected.csv",
+    ]
+    assert columns(ROOT / elsewhere[0]) == {"world", "choice", "expert", "spent", "cmse", "nad"}
 
 
 def test_what_is_published_holds_no_column_of_a_recording():
