@@ -22,13 +22,22 @@ WORLDS = ("gridworld-a", "cartpole-mid", "halfcheetah")
 
 
 def runs() -> dict[str, str]:
-    """A digest of what each method learns in each world, networks of full width."""
+    """A digest of each density, and of what each method learns in each world."""
     from icl_core.environments import world_type
+    from icl_core.learning.engine.density import DensitySettings
+    from icl_core.learning.engine.density_fit import fit_density
     from icl_core.learning.engine.training import Job
     from icl_core.settings import build, defaults, merge
     from tests.learning.tiny import problem_of
 
     found = {}
+    for name in WORLDS:
+        settings = build(DensitySettings, {"epochs": 2}, "density")
+        density = fit_density(problem_of(name, [1, 2], horizon=12), settings, Job())
+        total = hashlib.sha256()
+        for _, array in sorted(density.tensors().items()):
+            total.update(array.tobytes())
+        found[f"density {name}"] = total.hexdigest()[:16]
     for method in discovery.names(discovery.METHODS):
         module = discovery.load(discovery.METHODS, method)
         given = merge(defaults(module.Settings), module.SIZES["smoke"])

@@ -6,8 +6,14 @@ import sys
 from pathlib import Path
 
 import pytest
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from icl_core import kernels
+from icl_core.learning.engine.density import DensitySettings
+from icl_core.learning.engine.density_fit import fit_density
+from icl_core.learning.engine.training import Job
+from icl_core.settings import build
+from tests.learning.tiny import problem_of
 from workflow.lib.begin import job_environment
 
 ROOT = Path(__file__).parents[1]
@@ -55,3 +61,28 @@ def test_a_run_may_choose_its_own_kernels(monkeypatch):
     assert kernels.X86.items() <= job_environment(ROOT, same_bits=True).items()
     assert not kernels.X86.keys() & job_environment(ROOT, same_bits=False).keys()
     assert kernels.ONE_THREAD.items() <= job_environment(ROOT, same_bits=False).items()
+
+
+def test_tests_are_held_as_jobs_are():
+    assert kernels.broken_promise() == ""
+
+
+class Called(TorchDispatchMode):
+    """The names of all operations that PyTorch performs."""
+
+    def __init__(self):
+        super().__init__()
+        self.names = set()
+
+    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+        self.names.add(function.overloadpacket.__name__)
+        return function(*args, **kwargs or {})
+
+
+def test_a_density_is_trained_without_what_mkl_computes_otherwise_on_other_processors():
+    """Square roots and arcs differ between AVX2 and AVX512, whatever MKL is told."""
+    settings = build(DensitySettings, {"epochs": 2}, "density")
+    with Called() as called:
+        fit_density(problem_of("gridworld-a", [1]), settings, Job())
+    assert {"_fused_adam_", "addmm"} <= called.names
+    assert not {"sqrt", "sqrt_", "atan", "atan_"} & called.names

@@ -89,7 +89,7 @@ def adam_of(parameters: list[torch.Tensor], rate: float) -> Callable[[torch.Tens
     """A step of Adam down the gradient of a loss.
 
     By torch's function: the class `torch.optim.Adam` imports torch's compiler, two seconds in every
-    job, and gives the same bits.
+    job. Fused: otherwise MKL takes the square roots, which differ from processor to processor.
     """
     import torch
     from torch.optim.adam import adam
@@ -97,7 +97,7 @@ def adam_of(parameters: list[torch.Tensor], rate: float) -> Callable[[torch.Tens
     first, second = ([torch.zeros_like(p) for p in parameters] for _ in range(2))
     clocks = [torch.zeros(()) for _ in parameters]
     how: dict[str, Any] = {"beta1": 0.9, "beta2": 0.999, "eps": 1e-8, "lr": rate}
-    how |= {"amsgrad": False, "maximize": False, "weight_decay": 0.0, "foreach": False}
+    how |= {"amsgrad": False, "maximize": False, "weight_decay": 0.0, "fused": True}
 
     def step(loss: torch.Tensor) -> None:
         gradients = list(torch.autograd.grad(loss, parameters))
