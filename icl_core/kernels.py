@@ -3,9 +3,9 @@
 NumPy, OpenBLAS, PyTorch, MKL, oneDNN and Arrow choose their inner loops by the processor that they
 find, and other loops give other last bits. Where a job starts they are held to AVX2 or less, and to
 one thread, for a sum in parts has another order. That must happen before they are imported: by
-variables of the job's environment. MKL's functions of vectors (torch.sqrt, torch.atan) cannot be held:
-what is trained by PyTorch keeps away from them. On other processors (ARM) each keeps its own choice,
-and results agree to rounding only.
+variables of the job's environment. MKL's functions of vectors (torch.sqrt, torch.atan) cannot be
+held: what is trained by PyTorch keeps away from them. On other processors (ARM) each keeps its own
+choice, and results agree to rounding only.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ X86 = {
     "NPY_DISABLE_CPU_FEATURES": "X86_V4 AVX512_ICL AVX512_SPR "
     "AVX512F AVX512CD AVX512_SKX AVX512_CLX AVX512_CNL",
     "ATEN_CPU_CAPABILITY": "avx2",
-    # Of MKL, which multiplies matrices for PyTorch: the one mode that processors of all makers share.
+    # Of MKL, which multiplies matrices for PyTorch: the mode that processors of all makers share.
     "MKL_CBWR": "COMPATIBLE",
     "ONEDNN_MAX_CPU_ISA": "AVX2",
     "ARROW_USER_SIMD_LEVEL": "AVX2",
