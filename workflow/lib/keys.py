@@ -27,7 +27,7 @@ class Run:
         **COUNT,
     )
     stack: int = setting(
-        5,
+        10,
         "how many seeds train together in one job: a stack is far cheaper per seed than single "
         "runs; on a cluster, or with more cores than experiments, smaller stacks spread the work",
         at_least=1,
