@@ -49,6 +49,14 @@ def test_of_many_parts_one_fails_by_chance():
     assert part_verdicts([barely, clear]) == ["not reproduced"] * 2
 
 
+def test_a_part_left_open_hides_no_part_that_fails():
+    """An interval that draws experts again may reach zero where its chance is small already."""
+    open_, clear = effect(-2, 0.001, fails=0.0005), effect(-2, -1, fails=0.001)
+    for parts in ([open_, clear], [clear, open_]):
+        assert combined_verdict(parts) == "not reproduced"
+        assert sorted(part_verdicts(parts)) == ["inconclusive", "not reproduced"]
+
+
 def test_wrong_failures_are_as_rare_as_promised():
     """Of statements that are true in all their eight parts, few are refuted."""
     rng = np.random.default_rng(0)
