@@ -57,7 +57,8 @@ def a_share_left(e):
     share = e.pick(0.1, 0.6, e.given["at_most"])
     return {
         "noise_floor": lambda experiment: {SHARED: 0.1},
-        "by_iteration": lambda metric, experiment: e.each(lambda _: np.full(3, 1.1), 0),
+        "played": lambda experiment: None,
+        "first_nad": lambda experiment, played: e.around(1.1, 0),
         "reported": lambda *key: e.around(0.1 + share),
     }
 

@@ -26,6 +26,7 @@ from icl_core.measuring.claims.evidence import Evidence, MissingError
 from icl_core.measuring.claims.evidence.experts import SHARED, own
 from icl_core.measuring.claims.evidence.learned import expected_visits
 from icl_core.measuring.evaluation import MeasuringSettings, evaluate, stored
+from icl_core.measuring.metrics import Of, Run, concatenate, metric_rows
 from icl_core.measuring.results import Results
 from icl_core.randomness import generators
 from tests.measuring.claims.made_up import METHODS
@@ -163,6 +164,27 @@ def test_members_cost_what_their_expected_visits_say(tmp_path):
     assert {seed: len(made) for seed, made in found.items()} == {1: 2, 2: 2, 3: 1}
     assert [one.shape for one in found[1]] == [(2, 1), (2, 2)]
     np.testing.assert_allclose(found[1][0][1], found[1][1][0, :1])  # after is before the next
+
+
+def test_first_policies_are_played_as_often_as_the_last_ones(tmp_path):
+    write_experts(tmp_path, "1-3", SEEDS)
+    for iteration, agents in (("01", policies()), ("02", policies([7, 8, 9]))):
+        file = tmp_path / path("iteration_policy", **RUN, iteration=iteration)
+        state = PolicyState(agents, agents, np.ones(3), np.zeros(3, np.int64))
+        write_tensors(file, state.tensors(), {})
+    run = Run(NAME, "icl", WORLD, SEEDS)
+    ends = [metric_rows(run, "nad", [9.0] * 3, 3, True, Of("last", n)) for n in (8, 24)]
+    write_table(tmp_path / "metrics.parquet", concatenate(ends), {})
+    there, played = evidence(tmp_path), MeasuringSettings(8, 3)
+    assert there.played(NAME) == played
+    found = there.first_nad(NAME, played)
+    for k, seed in enumerate(SEEDS):
+        made = [roll_out(WORLD, policies(), generators(SEEDS, "report", n), 8) for n in range(3)]
+        counts = sum(visits(WORLD, one[k]) for one in made)
+        pair = visits(WORLD, shown(seed=seed)), counts
+        assert found[seed] == pytest.approx(accrual_dissimilarity(WORLD.grid, *pair))
+    left = evidence(tmp_path, left_out={"someone": [2]}).first_nad(NAME, played)
+    assert left == {seed: found[seed] for seed in (1, 3)}
 
 
 def test_expected_visits_are_exact():

@@ -15,6 +15,8 @@ from icl_core.measuring.claims.effects import (
 from icl_core.measuring.claims.evidence.base import ICL, Base
 from icl_core.measuring.claims.intervals import Sample, above_zero, printed, sample_of
 from icl_core.measuring.claims.verdicts import Effect
+from icl_core.measuring.evaluation import MeasuringSettings
+from icl_core.measuring.metrics import NAD
 from icl_core.measuring.paper import PAPER, SEEDS
 
 Key = tuple[str, str]  # experiment and method
@@ -42,6 +44,12 @@ class OfMetrics(Base):
         rows = self._ends(metric, experiment, method, LAST)
         found = {row["seed"]: row["value"] for row in reversed(rows)}
         return self._run(dict(sorted(found.items())), method, experiment)
+
+    def played(self, experiment: str) -> MeasuringSettings:
+        """In how many sets of how many episodes each ICL's last policies were played."""
+        rows = self._ends(NAD, experiment, ICL, LAST)
+        counts = {row["episodes"] for row in self._run(rows, ICL, experiment)}
+        return MeasuringSettings(min(counts), max(counts) // min(counts))
 
     def by_iteration(self, metric: str, experiment: str) -> dict[int, np.ndarray]:
         """A metric after each iteration of ICL from the first that has it on, by seed."""
