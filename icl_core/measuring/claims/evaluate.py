@@ -240,8 +240,9 @@ def _line(row: Mapping, parts: int) -> list[str]:
 def _notes(scale: str) -> str:
     return (
         f"Scale of our run: {scale}. Effects are positive where the paper is right; intervals are "
-        "Student's, 95 %, over runs, each of which has an expert of its own: paired where both "
-        "sides have the same experts, else Welch's. A claim is reproduced where the interval of "
+        "Student's, 95 %, over runs, each of which has an expert of its own, but for recorded "
+        "traffic: paired where both sides have the same experts, else Welch's; of deviations "
+        "chi-squared, of gaps by drawing runs again. A claim is reproduced where the interval of "
         "each of its parts lies above zero, not reproduced where that of one lies below (Holm, "
         "for one of many would by chance), descriptive where there is one number and no chance, "
         f"inconclusive otherwise, and with fewer than {FEWEST} runs. By the paper's own "

@@ -57,7 +57,7 @@ def part_verdicts(effects: Sequence[Effect]) -> list[str]:
     tested = [k for k, effect in enumerate(effects) if effect.samples >= FEWEST]
     failed = set()
     for rank, k in enumerate(sorted(tested, key=lambda k: chance[k])):
-        if found[k] != NOT_REPRODUCED or chance[k] * (len(tested) - rank) > WRONG:
+        if chance[k] * (len(tested) - rank) > WRONG:
             break
         failed.add(k)
     return [

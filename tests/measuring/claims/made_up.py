@@ -1,7 +1,8 @@
 """Evidence that is made up to say what the paper says, the contrary, or nothing.
 
 `lean` is +1, -1 or 0. `CASES` has a maker for each check: it says what the check is to be shown,
-by the names of what it asks of evidence. The checks themselves are not consulted.
+by the names of what it asks of evidence. The checks themselves are not consulted. `sizes` is for
+numbers that one works out by hand.
 """
 
 from __future__ import annotations
@@ -13,9 +14,11 @@ import numpy as np
 from icl_core.environments import make_world
 from icl_core.environments.world import Axis, EvaluationGrid
 from icl_core.errors import InputError
+from icl_core.measuring.claims.claim import Claim, find_checks
 from icl_core.measuring.claims.evidence import Evidence
 from icl_core.measuring.results import Results
 
+CHECKS = find_checks()
 METHODS = {"gail-constraint": "GAIL-Constraint", "icrl": "ICRL", "icl": "ICL"}
 
 
@@ -77,3 +80,20 @@ class MadeUp(Evidence):
     def place(self, experiment, steps):
         """Where an experiment stands in its row of so many."""
         return self.experiments.index(experiment) % steps
+
+
+def sizes(check, experiments, shown, **arguments):
+    """The sizes of a check's effects, over what it is shown: a mapping of what it asks for."""
+    claim = Claim("a-claim", "So it is.", ("Table 1",), check, tuple(experiments), arguments)
+    effects = CHECKS[check].load()(MadeUp(claim, lambda _: shown, 1), **arguments)
+    return [effect.size for effect in effects]
+
+
+def runs(value):
+    """The same for each of four runs."""
+    return dict.fromkeys(range(1, 5), value)
+
+
+def by(which, **values):
+    """A function that gives four runs what stands under one of its arguments, - written as _."""
+    return lambda *given: runs(values[given[which].replace("-", "_")])

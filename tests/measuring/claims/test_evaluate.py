@@ -113,6 +113,33 @@ def test_of_several_numbers_of_episodes_the_largest_decides(tmp_path):
     assert outcome.verdict == "reproduced"
 
 
+@pytest.mark.parametrize(("of_fifty", "verdict"), [(0.36, "reproduced"), (3.0, "not reproduced")])
+def test_beside_the_papers_tables_stand_values_of_as_many_episodes(tmp_path, of_fifty, verdict):
+    """The fewer episodes, the further from the expert: the paper's 0.36 is of 50."""
+    world, about = world_of("gridworld-a"), np.array([-0.02, 0.01, 0.02, 0.0, -0.01])
+    rows = [
+        metric_rows(Run("gridworld-a", "icl", world, SEEDS), "nad", mean + about, 11, True, of)
+        for mean, of in ((of_fifty, Of("last", 50)), (2.0, Of("last", 1000)))
+    ]
+    write_table(tmp_path / "metrics.parquet", concatenate(rows), {})
+    row = claim("as_in_the_paper", arguments={"metric": "nad", "method": "icl"})
+    (outcome,) = evaluate([row], results(tmp_path))
+    assert outcome.verdict == verdict
+    (effect,) = outcome.effects
+    # The deviation of 0.1 leaves 0.2 to either side.
+    assert effect.size == pytest.approx(0.2 - (of_fifty - 0.36))
+
+
+def test_a_cell_says_how_far_it_is_from_the_papers(tmp_path):
+    write_metrics(tmp_path, {"icl": np.full(5, 0.06) + 0.001 * np.arange(-2, 3)})
+    row = claim("as_in_the_paper", arguments={"metric": "cmse", "method": "icl"})
+    (outcome,) = evaluate([row], results(tmp_path))
+    (effect,) = outcome.effects
+    assert effect.unit == (
+        "CMSE: less the paper's -0.02 [-0.034, -0.0062], distance inside [-0.02, 0.02]"
+    )
+
+
 def test_what_was_not_run_is_named(tmp_path):
     write_metrics(tmp_path, {"icl": np.ones(5)})
     there = results(tmp_path)

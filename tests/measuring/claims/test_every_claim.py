@@ -15,14 +15,12 @@ from tests.measuring.claims.made_up import METHODS, world_of
 
 CLAIMS = read_claims(Path(__file__).parents[3] / "docs" / "claims.yaml")
 CHECKS = find_checks()
-# What quick results lack: variants of the paper's scale, experts' policies, and what is still to be
-# recorded.
+# What quick results lack: variants of the paper's scale, experts' policies, and what is made up for
+# some experiments alone.
 LACKS = (
     r".* is not among the experiments of this run\.",
     r"(demonstrations|policies of experts) in .*: found none\.",
     r"ICL on .* was not run\.",
-    r"metrics\.parquet does not say which policies were selected.*",
-    r".*measuring\.report_episodes of 1000 has not been run\.",
 )
 
 

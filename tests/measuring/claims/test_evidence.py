@@ -26,9 +26,11 @@ from icl_core.measuring.claims.evidence import Evidence, MissingError
 from icl_core.measuring.claims.evidence.experts import SHARED, own
 from icl_core.measuring.claims.evidence.learned import expected_visits
 from icl_core.measuring.evaluation import MeasuringSettings, evaluate, stored
+from icl_core.measuring.metrics import Of, Run, concatenate, metric_rows
 from icl_core.measuring.results import Results
 from icl_core.randomness import generators
 from tests.measuring.claims.made_up import METHODS
+from tests.worlds import small_world
 
 NAME, SEEDS = "gridworld-a", [1, 2, 3]
 WORLD = make_world(NAME)
@@ -165,6 +167,27 @@ def test_members_cost_what_their_expected_visits_say(tmp_path):
     np.testing.assert_allclose(found[1][0][1], found[1][1][0, :1])  # after is before the next
 
 
+def test_first_policies_are_played_as_often_as_the_last_ones(tmp_path):
+    write_experts(tmp_path, "1-3", SEEDS)
+    for iteration, agents in (("01", policies()), ("02", policies([7, 8, 9]))):
+        file = tmp_path / path("iteration_policy", **RUN, iteration=iteration)
+        state = PolicyState(agents, agents, np.ones(3), np.zeros(3, np.int64))
+        write_tensors(file, state.tensors(), {})
+    run = Run(NAME, "icl", WORLD, SEEDS)
+    ends = [metric_rows(run, "nad", [9.0] * 3, 3, True, Of("last", n)) for n in (8, 24)]
+    write_table(tmp_path / "metrics.parquet", concatenate(ends), {})
+    there, played = evidence(tmp_path), MeasuringSettings(8, 3)
+    assert there.played(NAME) == played
+    found = there.first_nad(NAME, played)
+    for k, seed in enumerate(SEEDS):
+        made = [roll_out(WORLD, policies(), generators(SEEDS, "report", n), 8) for n in range(3)]
+        counts = sum(visits(WORLD, one[k]) for one in made)
+        pair = visits(WORLD, shown(seed=seed)), counts
+        assert found[seed] == pytest.approx(accrual_dissimilarity(WORLD.grid, *pair))
+    left = evidence(tmp_path, left_out={"someone": [2]}).first_nad(NAME, played)
+    assert left == {seed: found[seed] for seed in (1, 3)}
+
+
 def test_expected_visits_are_exact():
     policy = policies([4])
     states = np.indices((7, 7)).reshape(2, -1).T.astype(np.float32)
@@ -221,6 +244,42 @@ def test_the_theorem_holds_where_its_assumptions_do():
 
 def test_gaps_are_from_centre_to_centre(tmp_path):
     assert evidence(tmp_path).between_centres(NAME) == 0.0
+    worlds = {"bumpers": small_world("highd"), "centres": small_world("highd", centre_gap=True)}
+    there = Evidence(Results("paper", worlds, (), METHODS), tuple(worlds), "a-claim")
+    lengths = 2 * worlds["bumpers"].tracks.half_length
+    assert there.between_centres("bumpers") == pytest.approx(lengths.mean())
+    assert lengths.min() > 1.0
+    assert there.between_centres("centres") == 0.0
+
+
+def test_curves_are_of_iterations_and_not_of_ends(tmp_path):
+    run = Run(NAME, "icl", WORLD, SEEDS)
+    rows = [metric_rows(run, "nad", [i + 0.1 * s for s in SEEDS], i, False) for i in (10, 2, 1)]
+    rows += [metric_rows(run, "nad", [9.0] * 3, 11, s == "last", Of(s)) for s in ("last", "best")]
+    write_table(tmp_path / "metrics.parquet", concatenate(rows), {})
+    found = evidence(tmp_path, left_out={"someone": [2]}).by_iteration("nad", NAME)
+    assert {seed: curve.tolist() for seed, curve in found.items()} == {
+        1: pytest.approx([1.1, 2.1, 10.1]),
+        3: pytest.approx([1.3, 2.3, 10.3]),
+    }
+
+
+def test_steps_are_those_of_all_policies(tmp_path):
+    """ICL's of each iteration and of the last policy; of a baseline's one training."""
+
+    def write(kind, method, steps, **more):
+        columns = {name: np.ones((2, 3)) for name in TRAINING_COLUMNS}
+        columns["steps"] = np.array([[steps] * 3, [1, 2, 3]])
+        file = tmp_path / path(kind, **{**RUN, "method": method}, **more)
+        write_table(file, log_table(TRAINING_SCHEMA, columns, SEEDS), {})
+
+    for kind, more in (("training", {}), ("iteration_training", {"iteration": "01"})):
+        for method in ("icl", "icrl"):
+            write(kind, method, 100, **more)
+    write("iteration_training", "icl", 50, iteration="02")
+    there = evidence(tmp_path)
+    assert there.steps(NAME) == {1: 253.0, 2: 256.0, 3: 259.0}
+    assert there.steps(NAME, "icrl") == {1: 101.0, 2: 102.0, 3: 103.0}
 
 
 def test_nodes_of_steps(tmp_path):

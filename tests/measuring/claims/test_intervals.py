@@ -109,6 +109,11 @@ def test_deviations_of_normal_values():
     assert found.fails == pytest.approx(stats.chi2.cdf(4 * 2.5 / 0.01, 4))
     quieter = deviation_above(values, 0.1, noise=0.5)
     assert quieter.size == pytest.approx(np.sqrt(2.0) - 0.1)
+    ends = np.sqrt(4 * 2.5 / stats.chi2.ppf([0.975, 0.025], 4) - 0.5) - 0.1
+    assert (quieter.low, quieter.high) == pytest.approx(tuple(ends))
+    assert quieter.fails == pytest.approx(stats.chi2.cdf(4 * 2.5 / 0.51, 4))
+    still = deviation_above(values, 0.0, noise=9.0)
+    assert (still.size, still.low) == (0.0, 0.0)
     assert deviation_above([1.0, 1.0, 1.0, 1.1], 3.0).fails < 0.001
     effect = deviation_effect("", "", {1: 1.0, 2: 3.0}, 0.5)
     assert (effect.over, effect.verdict) == ("2 runs, taken as normal", "inconclusive")
@@ -134,6 +139,36 @@ def test_a_number_that_is_read_off_a_mean_curve():
     assert effect.over == "5 runs, drawn again"
     same = resampled(lambda mean: -1.0, np.ones((5, 2)), rng)
     assert same == (-1.0, -1.0, -1.0, 0.0)
+
+
+def test_drawing_experts_again_agrees_with_student_where_he_can_be_asked():
+    """Of the mean itself: coverage, width and the chance of a failure are his."""
+    rng = np.random.default_rng(4)
+    draws = rng.normal(size=(300, 5))
+    again = [resampled(lambda mean: float(mean[0]), one[:, None], rng) for one in draws]
+    assert 0.92 <= np.mean([one.low <= 0 <= one.high for one in again]) <= 0.97
+    his = [above_zero(sample_of(one)) for one in draws]
+    widths = [np.mean([one.high - one.low for one in every]) for every in (again, his)]
+    assert widths[0] == pytest.approx(widths[1], rel=0.15)
+    chances = np.array([[one.fails for one in every] for every in (again, his)])
+    np.testing.assert_allclose(*chances, atol=0.02)
+
+
+def test_two_curves_have_an_interval_and_one_has_none():
+    rng = np.random.default_rng(0)
+    curves = np.arange(3.0)[:, None]
+    found = resampled(lambda mean: float(mean[0]), curves[:2], rng)
+    assert found.low == 0.0 and found.high == 1.0
+    assert np.isnan(resampled(lambda mean: float(mean[0]), curves[:1], rng)[1:]).all()
+
+
+def test_a_printed_mean_is_known_by_its_printed_deviation():
+    assert printed(1.0, 0.2, 5) == (1.0, pytest.approx(0.1), 4, 5)
+    assert printed(1.0, 0.0, 5).error == pytest.approx(0.005 / 2)  # 0.00 may be 0.005
+
+
+def test_a_mean_in_another_unit():
+    assert sample_of([1.0, 3.0]).times(-3.0) == (-6.0, pytest.approx(3.0), 1, 2)
 
 
 def two_sided(metric, first, second):

@@ -29,6 +29,31 @@ def test_a_claim_holds_where_all_of_its_parts_do():
     assert weakest_effect([effect(3, 4), good]) == good
 
 
+@pytest.mark.parametrize(
+    ("low", "high", "verdict"),
+    [
+        (0.001, 2, "reproduced"),
+        (0.0, 2, "inconclusive"),
+        (-0.001, 2, "inconclusive"),
+        (-2, 0.0, "inconclusive"),
+        (-2, -0.001, "not reproduced"),
+    ],
+)
+def test_an_interval_decides_where_it_leaves_out_zero(low, high, verdict):
+    assert effect(low, high, fails=0.001).verdict == verdict
+
+
+def test_the_weakest_part_is_so_in_widths_of_its_interval():
+    """Of two parts that hold: 1.5 is three half-widths of its own from zero, 30 is two."""
+    near, far = effect(1, 2), effect(15, 45)
+    assert weakest_effect([near, far]) == far
+
+
+def test_four_runs_are_enough():
+    assert effect(1, 2, samples=4).verdict == "reproduced"
+    assert combined_verdict([effect(-2, -1, samples=4), effect(1, 2)]) == "not reproduced"
+
+
 def test_few_runs_decide_nothing():
     assert effect(1, 2, samples=3).verdict == "inconclusive"
     assert combined_verdict([effect(1, 2), effect(-2, -1, samples=3)]) == "inconclusive"
@@ -47,6 +72,14 @@ def test_of_many_parts_one_fails_by_chance():
     ]
     # Once the clear one has failed, the other is tested among fewer.
     assert part_verdicts([barely, clear]) == ["not reproduced"] * 2
+
+
+def test_a_part_left_open_hides_no_part_that_fails():
+    """An interval that draws experts again may reach zero where its chance is small already."""
+    open_, clear = effect(-2, 0.001, fails=0.0005), effect(-2, -1, fails=0.001)
+    for parts in ([open_, clear], [clear, open_]):
+        assert combined_verdict(parts) == "not reproduced"
+        assert sorted(part_verdicts(parts)) == ["inconclusive", "not reproduced"]
 
 
 def test_wrong_failures_are_as_rare_as_promised():
@@ -70,7 +103,9 @@ def test_an_interval_without_width_is_not_the_weakest_part():
     assert weakest_effect([fails, moving]) == fails
 
 
-@pytest.mark.parametrize(("size", "part"), [(1.0, "as stated"), (-1.0, "otherwise")])
+@pytest.mark.parametrize(
+    ("size", "part"), [(0.01, "as stated"), (0.0, "otherwise"), (-0.01, "otherwise")]
+)
 def test_one_number_is_described(size, part):
     one = described("here", "h", size, "one time")
     assert (one.verdict, one.over) == (part, "one time")

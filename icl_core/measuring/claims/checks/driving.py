@@ -78,7 +78,7 @@ def allows_large_gaps(
     """Of nodes with a larger time gap, a method forbids hardly any, and each other one more."""
     (name,) = evidence.experiments
     speeds, gaps = (axis.physical for axis in evidence.world(name).grid.axes)
-    far = gaps[None, :] > seconds * speeds[:, None]
+    far = gaps[None, :] + evidence.between_centres(name) > seconds * speeds[:, None]
     parts = []
     for one in (method, *others):
         shares = {s: float((c[far] >= HIGH).mean()) for s, c in _all(evidence, one).items()}

@@ -98,18 +98,19 @@ def between_methods(evidence: Evidence, method: str, better: str, worse: str) ->
     return parts
 
 
-@reads("metrics", "demonstrations")
+@reads("metrics", "demonstrations", "iteration_policy:method=icl,iteration=01")
 def near_the_expert(evidence: Evidence, at_most: float) -> list[Effect]:
     """Of the first policy's distance to the expert, ICL's has at most this share left.
 
-    Both NADs are taken less what two samples of the expert itself would have. ICL's first policy
-    is trained under its first constraint.
+    Both NADs are of equally many episodes, and taken less what two samples of the expert itself
+    would have. ICL's first policy is trained under its first constraint.
     """
     parts = []
     for name in evidence.experiments:
-        first, floor = evidence.by_iteration(NAD, name), evidence.noise_floor(name)
+        first = evidence.first_nad(name, evidence.played(name))
+        floor = evidence.noise_floor(name)
         left = {
-            seed: ratio(nad - own(floor, seed), first[seed][0] - own(floor, seed))
+            seed: ratio(nad - own(floor, seed), first[seed] - own(floor, seed))
             for seed, nad in evidence.reported(NAD, name).items()
             if seed in first
         }

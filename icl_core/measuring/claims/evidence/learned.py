@@ -22,7 +22,12 @@ from icl_core.measuring.claims.evidence.base import ICL, MissingError, by_seed
 from icl_core.measuring.claims.evidence.episodes import episode_costs
 from icl_core.measuring.claims.evidence.experts import OfExperts, own
 from icl_core.measuring.claims.intervals import Sample, sample_of
-from icl_core.measuring.evaluation import Evaluation
+from icl_core.measuring.evaluation import (
+    Evaluation,
+    MeasuringSettings,
+    dissimilarities,
+    evaluate,
+)
 from icl_core.measuring.loading import constraint_values, evaluations, failed_runs
 from icl_core.measuring.times import training_time
 
@@ -95,6 +100,22 @@ class OfRuns(OfExperts):
                 "more has not been run"
             )
         return found
+
+    def first_nad(self, experiment: str, played: MeasuringSettings) -> dict[int, float]:
+        """NAD of ICL's first policies, of so many new episodes: ICL itself looked at fewer."""
+        world, shown = self.world(experiment), self.expert_visits(experiment)
+        found: dict[int, float] = {}
+        for file in self._files("iteration_policy", experiment, ICL):
+            runs = dict(self._kept(file))
+            if not runs or int(file.fields["iteration"]) > 1:
+                continue
+            agents = PolicyState.from_tensors(read_tensors(file.path)).final.pick([*runs])
+            seeds = [*runs.values()]
+            expert = np.stack([own(shown, seed) for seed in seeds])
+            made = evaluate(world, agents, seeds, expert, played)
+            nads = dissimilarities(world, expert, made.visits)
+            found |= dict(zip(seeds, nads.tolist(), strict=True))
+        return self._run(found, ICL, experiment)
 
     def member_costs(self, experiment: str) -> dict[int, list[np.ndarray]]:
         """For each adjustment what the policies so far cost before it and after, (2, policies).

@@ -13,8 +13,10 @@ from icl_core.measuring.claims.effects import (
     separate_effect,
 )
 from icl_core.measuring.claims.evidence.base import ICL, Base
-from icl_core.measuring.claims.intervals import printed, sample_of
+from icl_core.measuring.claims.intervals import Sample, above_zero, printed, sample_of
 from icl_core.measuring.claims.verdicts import Effect
+from icl_core.measuring.evaluation import MeasuringSettings
+from icl_core.measuring.metrics import NAD
 from icl_core.measuring.paper import PAPER, SEEDS
 
 Key = tuple[str, str]  # experiment and method
@@ -30,10 +32,24 @@ class OfMetrics(Base):
 
         Of policies that were measured with different numbers of episodes, those with the most.
         """
-        rows = [r for r in self._rows(metric, experiment, method) if r["selection"] == selection]
-        rows.sort(key=lambda row: row["episodes"])
+        rows = self._ends(metric, experiment, method, selection)
         found = {row["seed"]: row["value"] for row in rows}
         return self._run(dict(sorted(found.items())), method, experiment)
+
+    def tabled(self, metric: str, experiment: str, method: str = ICL) -> dict[int, float]:
+        """The values behind our tables, by seed: those of as few episodes as the paper's.
+
+        A sample of few is further from the expert than one of many, whoever plays it.
+        """
+        rows = self._ends(metric, experiment, method, LAST)
+        found = {row["seed"]: row["value"] for row in reversed(rows)}
+        return self._run(dict(sorted(found.items())), method, experiment)
+
+    def played(self, experiment: str) -> MeasuringSettings:
+        """In how many sets of how many episodes each ICL's last policies were played."""
+        rows = self._ends(NAD, experiment, ICL, LAST)
+        counts = {row["episodes"] for row in self._run(rows, ICL, experiment)}
+        return MeasuringSettings(min(counts), max(counts) // min(counts))
 
     def by_iteration(self, metric: str, experiment: str) -> dict[int, np.ndarray]:
         """A metric after each iteration of ICL from the first that has it on, by seed."""
@@ -84,21 +100,31 @@ class OfMetrics(Base):
     def beside_the_paper(self, metric: str, key: Key, part: str, within: Range) -> Effect:
         """Our mean less the paper's, and how far that is inside a range."""
         theirs = printed(*self.printed(metric, key), SEEDS)
-        ours = sample_of([*self.reported(metric, *key).values()])
+        ours = sample_of([*self.tabled(metric, *key).values()])
         over = f"{ours.number} of our runs and the paper's {theirs.number}, Welch"
+        apart = ours.less(theirs)._replace(number=ours.number)
         low, high = within
-        ends = f"at most {high:.2g}" if np.isinf(low) else f"inside [{low:.2g}, {high:.2g}]"
-        unit = f"{metric.upper()} less the paper's, {ends}"
-        return sample_effect(
-            part, unit, ours.less(theirs)._replace(number=ours.number), over, within
-        )
+        ends = f"to {high:.2g} at most" if np.isinf(low) else f"inside [{low:.2g}, {high:.2g}]"
+        unit = f"{metric.upper()}: less the paper's {_with_interval(apart)}, distance {ends}"
+        return sample_effect(part, unit, apart, over, within)
 
     def printed(self, metric: str, key: Key) -> tuple[float, float]:
         """The mean and deviation that the paper prints."""
         return PAPER[metric][key]
+
+    def _ends(self, metric: str, experiment: str, method: str, selection: str) -> list[dict]:
+        """The rows of a selection at the end, those of the fewest episodes first."""
+        rows = [r for r in self._rows(metric, experiment, method) if r["selection"] == selection]
+        return sorted(rows, key=lambda row: row["episodes"])
 
     def _rows(self, metric: str, experiment: str, method: str) -> list[dict]:
         """Of a metric, without the seeds that are left out."""
         self._look_for_failed(experiment, method)
         found = self._metrics.get((experiment, method, metric), [])
         return [row for row in found if row["seed"] not in self.without]
+
+
+def _with_interval(sample: Sample) -> str:
+    """ "-0.02 [-0.03, -0.01]"."""
+    mean, low, high, _ = above_zero(sample)
+    return f"{mean:+.2g} [{low:+.2g}, {high:+.2g}]"
