@@ -1,5 +1,6 @@
 """Figures render from made-up results; equal inputs give equal bytes."""
 
+import inspect
 import re
 from dataclasses import replace
 
@@ -8,7 +9,7 @@ import pytest
 
 from icl_core.artifacts import read_table
 from icl_core.environments import make_world
-from icl_core.learning.engine.training import ADJUSTMENT_SCHEMA
+from icl_core.learning.engine.training import ADJUSTMENT_SCHEMA, LOG_EVERY
 from icl_core.measuring.loading import constraint_on_grid, expert_visits, visits_by_seed
 from icl_core.measuring.results import Results
 from icl_core.showing import loading
@@ -271,6 +272,20 @@ def test_the_multiplier_of_every_seed_is_drawn_and_satisfaction_has_one_scale(re
     assert left.get_xlim() == right.get_xlim()
     assert right.get_legend() is None  # one penalty: nothing to tell apart
     assert multiplier.get_yscale() == "linear"
+
+
+def test_only_a_log_longer_than_what_is_drawn_has_a_band(drawn, results, monkeypatch):
+    name = "figure-07-lagrangian"
+    assert "band" not in drawn(name).get_supxlabel()  # 120 rows
+    monkeypatch.setattr(lagrangian, "POINTS", 100)
+    assert drawn_anew(name, results).get_supxlabel().startswith("band: least to greatest value; ")
+    assert f"at every {LOG_EVERY}th of all adjustment steps" in ITEMS[name].caption
+    assert f"than the {thinned_to()} points that are drawn" in ITEMS[name].caption
+
+
+def thinned_to():
+    """How many points a curve has, where nothing else is said."""
+    return inspect.signature(lagrangian.thinned).parameters["points"].default
 
 
 def test_a_penalty_on_the_mean_stands_beside_ours(results, monkeypatch):
