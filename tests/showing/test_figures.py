@@ -108,6 +108,20 @@ def test_footer_names_the_seeds_of_each_method_where_they_differ(results):
     assert results.footer({}) == "scale: quick"
 
 
+def test_figures_of_several_worlds_name_whose_seeds_differ(results):
+    shown = [("A", "gridworld-a", {"icl": [1, 2, 3], "icl-plus": [1, 2, 3]})]
+    own = replace(results, paths=tuple(p for p in results.paths if "/gridworld-b/icl/" in p))
+    assert loading.footer_of_worlds(own, shown) == "scale: quick, 3 seeds"
+    shown.append(("B", "gridworld-b", {"icl": [1, 2]}))
+    text = loading.footer_of_worlds(own, shown)
+    assert text == (
+        "scale: quick; A 3 seeds, B 2 seeds; failed and left out: 1 of 3 seeds of ICL on B"
+    )
+    shown[1] = ("B", "gridworld-b", {"icl": [1, 2, 3], "icl-plus": [1, 2]})
+    text = loading.footer_of_worlds(own, shown)
+    assert text == "scale: quick; A 3 seeds, ICL on B 3 seeds, ICL+ on B 2 seeds"
+
+
 def test_given_demonstrations_leave_their_panel_out_with_a_note(results):
     kept = tuple(p for p in results.paths if not re.search("gridworld-b/.*/training", p))
     figure = reward_figure(replace(results, paths=kept), ("gridworld-a", "gridworld-b"))
@@ -328,13 +342,13 @@ def test_direction_marks_who_goes_where_and_shows_the_change():
     figure = adjustment.draw_direction(world, expert, agent, before, after)
     change = figure.axes[2].images[0]
     np.testing.assert_array_equal(change.get_array(), after - before)
-    assert change.get_clim() == (-1.0, 1.0)
+    assert change.get_clim() == (-0.5, 0.5)  # as far as it changes, either way
     bars = [child for ax in figure.axes[2:4] for child in ax.child_axes]
     assert [bar.get_ylabel() for bar in bars] == ["change of c", "c(i, j)"]
-    counted = adjustment.as_pulled(expert > 0, agent > 0, after - before)
-    # six cells each; the corner is both's. It rises in one and falls everywhere else.
-    assert (
-        counted == "c falls in 6 of 6 cells of the expert alone, rises in 1 of 6 of the agent alone"
+    # It rises in one cell, of the agent, and falls everywhere else.
+    minus, of_agent = "\N{MINUS SIGN}", (0.5 - 6 * 0.5) / 7
+    assert adjustment.over_visits(expert, agent, after - before) == (
+        f"mean change over the expert's visits {minus}0.50, over the agent's {minus}{-of_agent:.2f}"
     )
     rings, dots = (
         {tuple(point) for point in marks.get_offsets().tolist()}

@@ -261,7 +261,8 @@ def _write_edges(ax: Axes, world: World, x: np.ndarray, lines: np.ndarray) -> No
             ax.plot(place, BOUNDARY, "o", color=colour, markersize=2, zorder=6)
             height = NUMBERS + 0.12 * k
             text = f"{place:.2f}".replace("-", "\N{MINUS SIGN}")
-            ax.text(place, height, text, fontsize=5.5, ha="center", color=colour)
+            number = ax.text(place, height, text, fontsize=5.5, ha="center", color=colour)
+            number.set_bbox({"facecolor": "white", "linewidth": 0, "pad": 0.6})  # on dotted lines
 
 
 def _lines(grid: EvaluationGrid, values: np.ndarray) -> np.ndarray:
