@@ -132,7 +132,7 @@ def _gaps_notes(world: HighD, scale: str) -> str:
 def _our_gap(row: Mapping) -> str:
     if row["gap"] == "":
         return "none"
-    return f"**{row['gap']:.0f} m** ({row['time_gap']:.1f} s)"
+    return f"{row['gap']:.0f} m ({row['time_gap']:.1f} s)"
 
 
 def _by_seed(row: Mapping) -> str:
