@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple, TypeVar
 
 import numpy as np
@@ -22,7 +22,7 @@ from icl_core.measuring.loading import (
     visits_by_seed,
 )
 from icl_core.measuring.metrics import METRICS_SCHEMA
-from icl_core.measuring.results import Results
+from icl_core.measuring.results import Results, Share
 
 W = TypeVar("W", bound=World)
 
@@ -157,12 +157,35 @@ def panel_titles(results: Results, experiment: str, methods: Iterable[str]) -> d
 
 def footer_of(results: Results, experiment: str, runs: dict) -> str:
     """Scale and seeds; `runs` holds an array by method, whose first axis are the runs."""
-    known = {
-        m: 0 for kind in ("constraint", "evaluation") for m in results.by_method(kind, experiment)
-    }
     shown = {method: len(found) for method, found in runs.items()}
-    failed = {m: results.failed(experiment, m, n) for m, n in (known | shown).items()}
+    failed = _failed(results, experiment, shown)
     return results.footer(
         {results.title(method): n for method, n in shown.items()},
         {results.title(method): share for method, share in failed.items()},
     )
+
+
+def _failed(results: Results, experiment: str, shown: Mapping[str, int]) -> dict[str, Share]:
+    """By method how many seeds have failed, also of those of which none is left to be shown."""
+    known = {
+        m: 0 for kind in ("constraint", "evaluation") for m in results.by_method(kind, experiment)
+    }
+    return {m: results.failed(experiment, m, n) for m, n in {**known, **shown}.items()}
+
+
+def footer_of_worlds(results: Results, shown: Iterable[tuple[str, str, Mapping]]) -> str:
+    """Scale and seeds of a figure of several worlds: the title of each, an experiment in it and
+    its runs by method. A world's methods are named only where they differ.
+    """
+    counts: dict[str, dict[str, int]] = {}
+    failed: dict[str, Share] = {}
+    for world, experiment, runs in shown:
+        own = {method: len(found) for method, found in runs.items()}
+        counts.setdefault(world, {}).update({results.title(m): n for m, n in own.items()})
+        for method, share in _failed(results, experiment, own).items():
+            failed[f"{results.title(method)} on {world}"] = share
+    named: dict[str, int] = {}
+    for world, by_method in counts.items():
+        alike = len(set(by_method.values())) == 1
+        named |= {world if alike else f"{m} on {world}": n for m, n in by_method.items()}
+    return results.footer(named, failed)

@@ -21,16 +21,15 @@ def draw_map(
 ) -> AxesImage:
     """Values, one for each cell, as colours, with a star on the goal; returns the image."""
     image = draw_cells(ax, values, colours, highest, lowest)
-    ax.plot(
-        world.goal[1],
-        world.goal[0],
-        marker="*",
-        markersize=5,
-        color="white",
-        markeredgecolor=DARK,
-        markeredgewidth=0.5,
-    )
+    _draw_goal(ax, world)
     return image
+
+
+def _draw_goal(ax: Axes, world: Gridworld) -> None:
+    """A star whose rim is seen on bright cells, and itself on dark ones."""
+    row, column = world.goal
+    (star,) = ax.plot(column, row, "*", markersize=6.5, color="white")
+    star.set(markeredgecolor=DARK, markeredgewidth=0.5)
 
 
 def draw_cells(
@@ -58,8 +57,7 @@ def draw_small_map(
     lines = [[(j - 0.5, -0.5), (j - 0.5, rows - 0.5)] for j in range(1, columns)]
     lines += [[(-0.5, i - 0.5), (columns - 0.5, i - 0.5)] for i in range(1, rows)]
     ax.add_collection(LineCollection(lines, colors="white", linewidths=0.4), autolim=False)
-    row, column = world.goal
-    ax.plot(column, row, "*", markersize=6, color="white", markeredgecolor=DARK)
+    _draw_goal(ax, world)
     ax.set(xticks=[], yticks=[])
     ax.spines[:].set_visible(False)
     return image

@@ -117,7 +117,7 @@ class Cell(NamedTuple):
 
     @property
     def text(self) -> str:
-        return f"**{self.ours}** (paper: {self.paper})" if self.same == "no" else self.ours
+        return f"{self.ours} (paper: {self.paper})" if self.same == "no" else self.ours
 
 
 def _cell(line: Line, settings: Mapping[str, object], environment: str) -> Cell:

@@ -1,5 +1,6 @@
 """Figures render from made-up results; equal inputs give equal bytes."""
 
+import inspect
 import re
 from dataclasses import replace
 
@@ -8,7 +9,7 @@ import pytest
 
 from icl_core.artifacts import read_table
 from icl_core.environments import make_world
-from icl_core.learning.engine.training import ADJUSTMENT_SCHEMA
+from icl_core.learning.engine.training import ADJUSTMENT_SCHEMA, LOG_EVERY
 from icl_core.measuring.loading import constraint_on_grid, expert_visits, visits_by_seed
 from icl_core.measuring.results import Results
 from icl_core.showing import loading
@@ -105,6 +106,20 @@ def test_pictures_say_their_scale_and_seeds(drawn):
 def test_footer_names_the_seeds_of_each_method_where_they_differ(results):
     assert results.footer({"ICRL": 1, "ICL": 5}) == "scale: quick; ICRL 1 seed, ICL 5 seeds"
     assert results.footer({}) == "scale: quick"
+
+
+def test_figures_of_several_worlds_name_whose_seeds_differ(results):
+    shown = [("A", "gridworld-a", {"icl": [1, 2, 3], "icl-plus": [1, 2, 3]})]
+    own = replace(results, paths=tuple(p for p in results.paths if "/gridworld-b/icl/" in p))
+    assert loading.footer_of_worlds(own, shown) == "scale: quick, 3 seeds"
+    shown.append(("B", "gridworld-b", {"icl": [1, 2]}))
+    text = loading.footer_of_worlds(own, shown)
+    assert text == (
+        "scale: quick; A 3 seeds, B 2 seeds; failed and left out: 1 of 3 seeds of ICL on B"
+    )
+    shown[1] = ("B", "gridworld-b", {"icl": [1, 2, 3], "icl-plus": [1, 2]})
+    text = loading.footer_of_worlds(own, shown)
+    assert text == "scale: quick; A 3 seeds, ICL on B 3 seeds, ICL+ on B 2 seeds"
 
 
 def test_given_demonstrations_leave_their_panel_out_with_a_note(results):
@@ -273,6 +288,20 @@ def test_the_multiplier_of_every_seed_is_drawn_and_satisfaction_has_one_scale(re
     assert multiplier.get_yscale() == "linear"
 
 
+def test_only_a_log_longer_than_what_is_drawn_has_a_band(drawn, results, monkeypatch):
+    name = "figure-07-lagrangian"
+    assert "band" not in drawn(name).get_supxlabel()  # 120 rows
+    monkeypatch.setattr(lagrangian, "POINTS", 100)
+    assert drawn_anew(name, results).get_supxlabel().startswith("band: least to greatest value; ")
+    assert f"at every {LOG_EVERY}th of all adjustment steps" in ITEMS[name].caption
+    assert f"than the {thinned_to()} points that are drawn" in ITEMS[name].caption
+
+
+def thinned_to():
+    """How many points a curve has, where nothing else is said."""
+    return inspect.signature(lagrangian.thinned).parameters["points"].default
+
+
 def test_a_penalty_on_the_mean_stands_beside_ours(results, monkeypatch):
     kept = [re.sub("gridworld-a-no-mixture", "gridworld-a-mean-hinge", p) for p in results.paths]
     log = lagrangian.adjustment_log
@@ -313,13 +342,13 @@ def test_direction_marks_who_goes_where_and_shows_the_change():
     figure = adjustment.draw_direction(world, expert, agent, before, after)
     change = figure.axes[2].images[0]
     np.testing.assert_array_equal(change.get_array(), after - before)
-    assert change.get_clim() == (-1.0, 1.0)
+    assert change.get_clim() == (-0.5, 0.5)  # as far as it changes, either way
     bars = [child for ax in figure.axes[2:4] for child in ax.child_axes]
     assert [bar.get_ylabel() for bar in bars] == ["change of c", "c(i, j)"]
-    counted = adjustment.as_pulled(expert > 0, agent > 0, after - before)
-    # six cells each; the corner is both's. It rises in one and falls everywhere else.
-    assert (
-        counted == "c falls in 6 of 6 cells of the expert alone, rises in 1 of 6 of the agent alone"
+    # It rises in one cell, of the agent, and falls everywhere else.
+    minus, of_agent = "\N{MINUS SIGN}", (0.5 - 6 * 0.5) / 7
+    assert adjustment.over_visits(expert, agent, after - before) == (
+        f"mean change over the expert's visits {minus}0.50, over the agent's {minus}{-of_agent:.2f}"
     )
     rings, dots = (
         {tuple(point) for point in marks.get_offsets().tolist()}

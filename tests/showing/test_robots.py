@@ -116,6 +116,15 @@ def test_training_is_drawn_over_the_steps_taken(results):
     assert "scale: quick; ICRL 3 seeds, ICL 2 seeds" in figure.get_supxlabel()
 
 
+def test_seeds_are_counted_only_where_they_get_fewer(results):
+    kept = tuple(
+        path for path in results.paths if "02" not in path and "icl/seeds-1-2/f" not in path
+    )
+    same = Results("quick", results.worlds, kept, TITLES, SETTINGS)
+    figure = training.training_figure(same, ("halfcheetah",))
+    assert not [text for text in figure.axes[2].texts if text.get_fontsize() == 5]
+
+
 def test_costs_share_a_scale_and_only_icl_has_a_threshold(results):
     figure = training.training_figure(results, ("halfcheetah",))
     of_icrl, of_icl = figure.axes[1], figure.axes[3]

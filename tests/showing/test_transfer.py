@@ -1,11 +1,14 @@
 """The table and the figure of constraints that were moved."""
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from scipy import stats
 
 from icl_core.artifacts import read_table
 from icl_core.measuring.transfer import TRANSFER_SCHEMA
+from icl_core.showing.figures import transfer
+from icl_core.showing.style import panels
 from tests.showing.conftest import ITEMS
 
 NAMES = ["gridworld-a", "cartpole-mr", "nav", "ant"]
@@ -52,3 +55,18 @@ def test_the_figure_shows_cost_beside_beta(drawn):
     assert [t.get_text() for t in below[0].get_xticklabels()] == ["none", "learned", "true"]
     betas = [ax.texts[-1].get_text() for ax in below]
     assert [text.strip("$").split("=")[1] for text in betas] == ["0.99", "50", "0.5", "5"]
+
+
+@pytest.mark.parametrize("seeds,drawn", [(3, False), (4, True)])
+def test_few_seeds_have_no_interval(seeds, drawn):
+    """Of two it would be twelve times as wide as they are apart."""
+    known = {"experiment": "nav", "agent": "PPO", "change": "", "condition": "none", "length": 9.0}
+    rows = [
+        {**known, "seed": k, "episodes": 9, "return": float(k), "true_cost": 0.0}
+        for k in range(seeds)
+    ]
+    _, axes = panels(1, height=1)
+    transfer._panel(axes[0, 0], pa.Table.from_pylist(rows, schema=TRANSFER_SCHEMA), "return")
+    (bars,) = axes[0, 0].collections
+    ((_, low), (_, high)) = bars.get_segments()[0]
+    assert (high > low) == drawn

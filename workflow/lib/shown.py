@@ -272,8 +272,19 @@ class Shown:
         used = sorted({one.environment for one in self.config.experiments.values()})
         worlds = {name: discovery.title(discovery.WORLDS, name) for name in used}
         words = [[item.name, item.title, item.caption] for item in items]
-        titles = worlds | self._titles_of_all()
+        titles = worlds | self._changed_worlds(worlds) | self._titles_of_all()
         return canonical({"scale": self.config.scale, "items": words, "titles": titles})
+
+    def _changed_worlds(self, titles: Mapping[str, str]) -> dict[str, str]:
+        """Titles of experiments in a world that was changed: "Gridworld (A), slip 0.1"."""
+        found = {}
+        for one in self.config.experiments.values():
+            own = self.config.experiments.get(one.environment, one).world
+            changed = {name: value for name, value in one.world.items() if value != own.get(name)}
+            words = [f"{name.replace('_', ' ')} {value}" for name, value in changed.items()]
+            if words:
+                found[one.name] = ", ".join([titles[one.environment], *words])
+        return found
 
     def page_layout(self) -> list[str]:
         """What the page is laid out with, which is not code and so in no digest."""

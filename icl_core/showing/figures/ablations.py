@@ -28,10 +28,9 @@ ITEMS = [
             "CMSE after each iteration of ICL (0: the initial constraint), and below it, beyond "
             "the paper, NAD of each iteration's policy: for ICL, for ICL with a mixture of "
             "policies but uniform weights, and for ICL with neither: the newest policy only and "
-            "uniform weights. All three run all iterations here, without the stopping rule of "
-            "Tables 1 and 2, so that the curves can be compared to their end. Thick: mean over "
-            "seeds; thin: each of them. Dotted: the error of a constraint that is zero "
-            "everywhere."
+            "uniform weights. No run stops before its last iteration, so that the curves can be "
+            "compared to their end. Thick: mean over seeds; thin: each of them. Dotted: the error "
+            "of a constraint that is zero everywhere, in panels that reach so far."
         ),
         "category": "Variations of ICL",
         "needs": ["metrics"],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -12,7 +12,7 @@ from icl_core.measuring.metrics import constraint_error
 from icl_core.measuring.results import Results
 from icl_core.measuring.statistics import mean_and_std
 from icl_core.showing.exact import METHODS, Place, places_of
-from icl_core.showing.loading import recovered_constraints, true_on_grid
+from icl_core.showing.loading import footer_of_worlds, recovered_constraints, true_on_grid
 from icl_core.showing.maps import draw_small_map, outline
 from icl_core.showing.style import (
     CONSTRAINT_MAP,
@@ -60,7 +60,7 @@ ITEMS = [
 ]
 
 TRUTH = "True constraint"
-HEIGHT = 1.28  # inches of a row
+HEIGHT = 1.14  # inches of a row
 
 
 def draw(results: Results, experiments: Sequence[str]) -> Figure:
@@ -68,28 +68,21 @@ def draw(results: Results, experiments: Sequence[str]) -> Figure:
     places = places_of(results, experiments)
     figure = Figure(figsize=(PAGE, HEIGHT * (1 + len(METHODS)) + 0.2))
     axes = figure.subplots(1 + len(METHODS), len(places), squeeze=False)
-    seeds: dict[str, int] = {}
+    shown = []
     for column, place in zip(axes.T, places, strict=True):
-        found = _constraints(results, place)
+        own = {one: recovered_constraints(results, one) for one in place.experiments}
+        shown += [(place.title, one, runs) for one, runs in own.items()]
+        found = {method: runs for by in own.values() for method, runs in by.items()}
         column[0].set_title(f"{place.world.title}\n$p_{{slip}}={place.world.slip:g}$")
         truth = true_on_grid(place.world)
         image = draw_small_map(column[0], place.world, truth, CONSTRAINT_MAP, 1.0)
         for ax, method in zip(column[1:], METHODS, strict=True):
             _panel(ax, place, found.get(method))
-        seeds |= {f"{place.name} {m}": len(runs) for m, runs in found.items()}
     for ax, text in zip(axes[:, 0], (TRUTH, *METHODS.values()), strict=True):
         ax.set_ylabel(text.replace(", ", ",\n").replace(" (", "\n("), fontsize=7)
     colour_bar(figure, axes[0, -1], image, "c(i, j)")
-    footer(figure, f"outline: true constraint, star: goal; {results.footer(seeds)}")
+    footer(figure, f"outline: true constraint, star: goal; {footer_of_worlds(results, shown)}")
     return figure
-
-
-def _constraints(results: Results, place: Place) -> Mapping[str, np.ndarray]:
-    """By method, (runs, 7, 7)."""
-    found: dict[str, np.ndarray] = {}
-    for experiment in place.experiments:
-        found |= recovered_constraints(results, experiment)
-    return {method: found[method] for method in METHODS if method in found}
 
 
 def _panel(ax: Axes, place: Place, runs: np.ndarray | None) -> None:

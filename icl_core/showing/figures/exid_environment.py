@@ -193,7 +193,8 @@ def _draw_action(ax: Axes, time: np.ndarray, distance: np.ndarray, k: int) -> No
     arrow = {"arrowstyle": "-|>", "color": BLUE, "linewidth": 0.8, "shrinkA": 0, "shrinkB": 0}
     ax.annotate("", tip, aside, arrowprops=arrow, zorder=6)
     middle = (tip[0], (tip[1] + aside[1]) / 2)
-    ax.annotate("$a$", middle, (4, 0), textcoords="offset points", va="center", color=BLUE)
+    small: dict[str, Any] = {"textcoords": "offset points", "va": "center", "color": BLUE}
+    ax.annotate("$a$", middle, (-4, 0), ha="right", **small)  # the course leads past the right
 
 
 def _replayed(world: ExiD, change: int) -> np.ndarray:

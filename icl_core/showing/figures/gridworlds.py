@@ -66,11 +66,10 @@ ITEMS = [
         "caption": (
             "Gridworld (A): the true constraint function and those that ICL recovers when it is "
             "given other thresholds beta, mean over seeds. All thresholds learn from the same "
-            "experts, one for each seed, trained with beta = 0.99. A run stops by itself once its "
-            "policies are as near to the demonstrations as these are to each other, so that "
-            "panels may stand after different numbers of iterations; agents are not bounded, "
-            "unless Table 10 says so. The outline repeats the truly constrained cells; the star "
-            "is the goal. Below each title: CMSE, mean and standard deviation over seeds."
+            "experts, one for each seed, trained with beta = 0.99. Runs neither stop early nor "
+            "bound what agents may cost, unless Table 10 says so; at scale quick the higher "
+            "thresholds have a single iteration. The outline repeats the truly constrained cells; "
+            "the star is the goal. Below each title: CMSE, mean and standard deviation over seeds."
         ),
         "category": "Variations of ICL",
         "needs": ["constraint:method=icl"],
@@ -86,11 +85,10 @@ ITEMS = [
         "caption": (
             "Gridworld (B): the true constraint function and those that ICL recovers when it is "
             "given other thresholds beta, mean over seeds. All thresholds learn from the same "
-            "experts, one for each seed, trained with beta = 0.99. A run stops by itself once its "
-            "policies are as near to the demonstrations as these are to each other, so that "
-            "panels may stand after different numbers of iterations; agents are not bounded, "
-            "unless Table 10 says so. The outline repeats the truly constrained cells; the star "
-            "is the goal. Below each title: CMSE, mean and standard deviation over seeds."
+            "experts, one for each seed, trained with beta = 0.99. Runs neither stop early nor "
+            "bound what agents may cost, unless Table 10 says so; at scale quick the higher "
+            "thresholds have a single iteration. The outline repeats the truly constrained cells; "
+            "the star is the goal. Below each title: CMSE, mean and standard deviation over seeds."
         ),
         "category": "Variations of ICL",
         "needs": ["constraint:method=icl"],
@@ -122,7 +120,8 @@ ITEMS = [
             "Gridworld (A): normalised accruals, the share of all visits that fell on each cell, "
             "of the demonstrations and of each method's final policy (means over seeds), on one "
             "colour scale. The outline shows the truly constrained cells; the star is the goal. "
-            "Below each title: NAD to the demonstrations of the seed, mean and deviation."
+            "Below each title: NAD to the demonstrations of the seed, mean and deviation, of all "
+            "episodes that are shown; Table 2 has that of their first set, as large as the paper's."
         ),
         "category": "Accruals",
         "needs": ["demonstrations", "evaluation"],
@@ -152,7 +151,8 @@ ITEMS = [
             "Gridworld (B): normalised accruals, the share of all visits that fell on each cell, "
             "of the demonstrations and of each method's final policy (means over seeds), on one "
             "colour scale. The outline shows the truly constrained cells; the star is the goal. "
-            "Below each title: NAD to the demonstrations of the seed, mean and deviation."
+            "Below each title: NAD to the demonstrations of the seed, mean and deviation, of all "
+            "episodes that are shown; Table 2 has that of their first set, as large as the paper's."
         ),
         "category": "Accruals",
         "needs": ["demonstrations", "evaluation"],

@@ -14,7 +14,13 @@ from icl_core.measuring.metrics import constraint_error
 from icl_core.measuring.results import Results
 from icl_core.measuring.statistics import mean_and_std
 from icl_core.showing.fields import draw_lines
-from icl_core.showing.loading import column_title, recovered_constraints, true_on_grid, world_as
+from icl_core.showing.loading import (
+    column_title,
+    footer_of_worlds,
+    recovered_constraints,
+    true_on_grid,
+    world_as,
+)
 from icl_core.showing.maps import draw_small_map, outline
 from icl_core.showing.style import (
     CONSTRAINT_MAP,
@@ -63,14 +69,14 @@ ITEMS = [
 ]
 
 METHODS = ("icl", "icl-plus")
-LINES = ("left", "right")
+LINES = ("a = 0 (left)", "a = 1 (right)")
 
 
 def gridworlds_figure(results: Results, experiments: Sequence[str]) -> Figure:
     """A row for each gridworld: truth, ICL, ICL+."""
     rows = len(experiments)
     figure, axes = panels(1 + len(METHODS), height=1.7 * rows + 0.2, rows=rows)
-    seeds: dict[str, int] = {}
+    shown = []
     for row, name in zip(axes, experiments, strict=True):
         world = world_as(results, name, Gridworld)
         image = draw_small_map(row[0], world, true_on_grid(world), CONSTRAINT_MAP, 1.0)
@@ -84,16 +90,16 @@ def gridworlds_figure(results: Results, experiments: Sequence[str]) -> Figure:
             outline(ax, world.constrained)
             _title(ax, results, world, method, found[method])
         colour_bar(figure, row[-1], image, "c(i, j)")
-        seeds |= {f"{name} {method}": len(runs) for method, runs in found.items()}
-    footer(figure, f"outline: true constraint, star: goal; {results.footer(seeds)}")
+        shown.append((column_title(results, name), name, found))
+    footer(figure, f"outline: true constraint, star: goal; {footer_of_worlds(results, shown)}")
     return figure
 
 
 def positions_figure(results: Results, experiments: Sequence[str]) -> Figure:
     """A column for each world, ICL above, ICL+ below."""
-    figure = Figure(figsize=(PAGE, 3.4))
+    figure = Figure(figsize=(PAGE, 3.7))
     axes = figure.subplots(len(METHODS), len(experiments), squeeze=False, sharey=True, sharex="col")
-    seeds: dict[str, int] = {}
+    shown = []
     for column, name in zip(axes.T, experiments, strict=True):
         world, found = results.worlds[name], recovered_constraints(results, name)
         nodes, truth = world.grid.axes[0].nodes, true_on_grid(world)
@@ -104,16 +110,20 @@ def positions_figure(results: Results, experiments: Sequence[str]) -> Figure:
                 continue
             draw_lines(ax, nodes, _lines(found[method]), LINES, each=True)
             _title(ax, results, world, method, found[method])
-        column[0].annotate(
-            column_title(results, name), (0.5, 1.32), xycoords="axes fraction", ha="center"
-        )
+        head = {"xycoords": "axes fraction", "ha": "center", "fontsize": 7.5}
+        column[0].annotate(column_title(results, name), (0.5, 1.34), **head)
         column[-1].set_xlabel(world.grid.axes[0].label)
         column[-1].set_xlim(nodes[0], nodes[-1])
-        seeds |= {f"{name} {method}": len(runs) for method, runs in found.items()}
+        shown.append((column_title(results, name), name, found))
     axes[0, 0].set_ylim(-0.04, 1.06)
     for ax in axes[:, 0]:
         ax.set_ylabel("constraint value c")
-    footer(figure, f"dotted: true constraint; {results.footer(seeds)}")
+    lines = {str(line.get_label()): line for ax in axes[:, 0] for line in ax.lines}
+    named = {name: lines[name] for name in LINES if name in lines}
+    if len(named) > 1:  # a single line needs no name
+        handles = list(named.values())
+        figure.legend(handles, [*named], loc="outside upper center", ncols=2, handlelength=2.2)
+    footer(figure, f"dotted: true constraint; {footer_of_worlds(results, shown)}")
     return figure
 
 

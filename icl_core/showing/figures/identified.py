@@ -38,8 +38,9 @@ ITEMS = [
             "all constraints that explain the first expert's demonstrations: they spend at most "
             "beta, and nobody who keeps it earns more. A cell is determined where both lie on "
             "one side of 0.5. Where the reward is silent, nobody could earn more even without a "
-            "constraint: only the cells that the demonstrations visit say anything. The outline "
-            "shows the truly constrained cells; the star is the goal."
+            "constraint: only the cells that the demonstrations visit say anything. Where moves "
+            "slip it may not have been asked, which takes minutes: the bounds hold, but could be "
+            "narrower. The outline shows the truly constrained cells; the star is the goal."
         ),
         "category": "What can be known",
         "needs": ["demonstrations"],
@@ -53,8 +54,9 @@ ITEMS = [
         "caption": (
             "What Figure 16b shows, for Gridworld (B): the least and the greatest c of each cell "
             "over all constraints that explain the first expert's demonstrations, without slips "
-            "and where moves slip. A cell is determined where both lie on one side of 0.5. The "
-            "outline shows the truly constrained cells; the star is the goal."
+            "and where moves slip. A cell is determined where both lie on one side of 0.5; what "
+            "the reward says, or was not asked, is explained there. The outline shows the truly "
+            "constrained cells; the star is the goal."
         ),
         "category": "What can be known",
         "needs": ["demonstrations"],

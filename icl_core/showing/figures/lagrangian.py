@@ -13,7 +13,7 @@ from icl_core.artifacts import read_table
 from icl_core.environments.gridworld import Gridworld
 from icl_core.learning.engine.training import ADJUSTMENT_SCHEMA
 from icl_core.measuring.metrics import constraint_error
-from icl_core.measuring.results import Results, Share
+from icl_core.measuring.results import Results
 from icl_core.measuring.statistics import mean_and_std
 from icl_core.showing.loading import failed_seeds, recovered_constraints, world_as
 from icl_core.showing.maps import draw_map, label, outline
@@ -40,13 +40,14 @@ ITEMS = [
             "(A). In turns, the multiplier takes a step along J_E(c) - beta, held at zero or "
             "above, and the constraint a step on J_mix(c) - multiplier (J_E(c) - beta), with the "
             "data and the weights that ICL has. First: recovered constraint, mean over seeds. "
-            "Second: the multiplier over all adjustment steps of all iterations; bold: one seed, "
-            "with a band from its least to its greatest value within each of 400 spans, of every "
-            "10th step; faint: the others. Third and fourth: the share of demonstrations whose "
-            "discounted constraint value is at most beta, for the Lagrangian and for the penalty; "
-            "faint: each seed, bold: their mean. ICL's penalty is on each demonstration, and so "
-            "on this share itself; where it was run (at the paper's scale), a penalty on their "
-            "mean, as the Lagrangian's term is, stands beside it in green. All run all iterations."
+            "Second: the multiplier at every 25th of all adjustment steps of all iterations, the "
+            "finest that logs keep; bold: one seed, with a band from its least to its greatest "
+            "value where a log is longer than the 400 points that are drawn; faint: the others. "
+            "Third and fourth: the share of demonstrations whose discounted constraint value is at "
+            "most beta, for the Lagrangian and for the penalty; faint: each seed, bold: their "
+            "mean. ICL's penalty is on each demonstration, and so on this share itself; where it "
+            "was run (at the paper's scale), a penalty on their mean, as the Lagrangian's term is, "
+            "stands beside it in green. All run all iterations."
         ),
         "category": "Variations of ICL",
         "needs": ["constraint:method=icl", "adjustment:method=icl"],
@@ -96,7 +97,10 @@ def lagrangian_figure(results: Results, experiments: Sequence[str]) -> Figure:
         right.legend(loc="lower right", handlelength=1.2)
     left.set_ylabel("demonstrations\nsatisfied [%]")
     failed = {name: results.failed(one, "icl", counts[name]) for name, one in names.items()}
-    footer(figure, _footer(results, counts, failed))
+    longest = max(len(log["step"]) for log in logs[ours].values())
+    band = "band: least to greatest value; " if longest > POINTS else ""
+    text = f"{band}satisfaction: bold mean, faint each seed; {results.footer(counts, failed)}"
+    footer(figure, text)
     return figure
 
 
@@ -181,8 +185,3 @@ def _finish(ax: Axes) -> None:
 
 def _thousands(value: float, _: object) -> str:
     return f"{value / 1000:g}k" if value >= 1000 else f"{value:g}"
-
-
-def _footer(results: Results, shown: dict[str, int], failed: dict[str, Share]) -> str:
-    text = results.footer(shown, failed)
-    return f"band: least to greatest value; satisfaction: bold mean, faint each seed; {text}"

@@ -37,9 +37,8 @@ ITEMS = [
             "then, so that the costs of the two are not of one c; the paper shows the average "
             "cost of a step instead, which our logs do not hold. ICL begins each iteration "
             "(dotted) with a new policy and ends with one more training on the last constraint; "
-            "the dashed line is its threshold beta. A seed that has stopped early is in no later "
-            "iteration: the numbers above its rewards say how many are left. Thick: mean over "
-            "seeds; thin: each of them."
+            "the dashed line is its threshold beta. Where seeds have stopped early, numbers above "
+            "the rewards say how many are left. Thick: mean over seeds; thin: each of them."
         ),
         "category": "Results",
         "needs": [
@@ -163,7 +162,9 @@ def draw_training(
 
 
 def _count_seeds(ax: Axes, parts: Sequence[Log], rollout: int) -> None:
-    """How many seeds are in each part, above it."""
+    """How many seeds are in each part, above it, where they are not always as many."""
+    if len({len(np.unique(part["seed"])) for part in parts}) == 1:
+        return
     before = 0
     for part in parts:
         after = before + int(part["epoch"].max())

@@ -9,6 +9,7 @@ import pyarrow as pa
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from icl_core.measuring.claims.verdicts import FEWEST
 from icl_core.measuring.results import Results
 from icl_core.measuring.transfer import by_condition, student_interval, transfers_of
 from icl_core.showing.style import BLUE, GREEN, GREY, PAGE, footer, threshold_line, title
@@ -20,8 +21,9 @@ ITEMS = [
             "Return (above) and true discounted cost (below) of agents that saw no demonstration: "
             "trained without a cost (none), with the constraint that ICL has learned, and the true "
             "one. Below each environment's name stands what is changed in it; on Ant the agent is "
-            "our constrained learner, elsewhere PPO of Stable-Baselines3. Points: seeds; bars: the "
-            "mean and its 95 % interval by Student's t. Dashed: beta, the cost that is allowed."
+            "our constrained learner, elsewhere PPO of Stable-Baselines3. Points: seeds; lines: "
+            "their mean; bars, where there are enough seeds: its 95 % interval by Student's t. "
+            "Dashed: beta, the cost that is allowed."
         ),
         "category": "Transfer",
         "needs": ["transfer"],
@@ -47,7 +49,10 @@ def draw(results: Results, experiments: Sequence[str]) -> Figure:
         column[1].set_ylim(bottom=0)
     axes[0, 0].set_ylabel("return")
     axes[1, 0].set_ylabel("true cost")
-    seeds = {name: len(set(table["seed"].to_pylist())) for name, table in tables.items()}
+    seeds = {
+        results.worlds[name].title: len(set(table["seed"].to_pylist()))
+        for name, table in tables.items()
+    }
     footer(figure, results.footer(seeds))
     return figure
 
@@ -57,7 +62,8 @@ def _panel(ax: Axes, table: pa.Table, measure: str) -> None:
     for place, (condition, seeds) in enumerate(values.items()):
         _, colour = LOOKS[condition]
         found = student_interval(seeds)
-        half = np.nan_to_num(found.high - found.size)
+        # Of few seeds it would be wider than the panel.
+        half = found.high - found.size if len(seeds) >= FEWEST else 0.0
         ax.errorbar(place, found.size, half, fmt="_", color=colour, markersize=11, capsize=2.5)
         beside = place + 0.22 + np.linspace(-0.05, 0.05, len(seeds))
         ax.plot(beside, seeds, "o", color=colour, markersize=2.2, alpha=0.6, linewidth=0)

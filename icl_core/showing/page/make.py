@@ -22,6 +22,7 @@ from icl_core.showing.page import opening, verdicts
 from icl_core.showing.page.matrices import Matrix, matrix_of
 from icl_core.showing.page.origin import origin
 from icl_core.showing.page.tables import Grid, read_grid, read_rows
+from icl_core.showing.page.written import Written, written
 
 LARGE = 700_000  # bytes: a larger SVG is shown as its PNG
 PAPER_SCALE = "paper"  # the one whose verdicts decide something
@@ -56,6 +57,7 @@ class Shown:
     picture: str = ""  # a data address
     grid: Grid | None = None
     matrix: Matrix | None = None  # the same as the paper has it, where it is one of its results
+    written: Written | None = None  # else the same as its Markdown has it, but of settings
     simulated: bool = False
 
 
@@ -77,6 +79,9 @@ def read_item(
     environments are written.
     """
     files = [folder / output for output in item.outputs]
+    rows, columns = read_rows(files[0]) if item.kind == "table" else ([], ())
+    matrix = matrix_of(rows, columns, titles)
+    is_written = item.kind == "table" and matrix is None
     return Shown(
         item,
         command_of(item, scale),
@@ -84,7 +89,8 @@ def read_item(
         _provenance(folder / item.provenance),
         picture=data_address(files[0], files[1]) if item.kind == "figure" else "",
         grid=read_grid(files[0], titles) if item.kind == "table" else None,
-        matrix=matrix_of(*read_rows(files[0]), titles) if item.kind == "table" else None,
+        matrix=matrix,
+        written=written(files[1], columns) if is_written else None,
         simulated=on_simulated_traffic(item, simulated),
     )
 

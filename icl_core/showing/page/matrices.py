@@ -43,26 +43,22 @@ def matrix_of(
     """The rows of a table as a matrix; None where it is not one of the paper's results."""
     if "experiment" not in columns or not rows:
         return None
-    if set(COMPARED) <= set(columns):
+    if "method" in columns and set(COMPARED) <= set(columns):
         return _compared(rows, columns, titles)
     return _times(rows, titles) if SECONDS in columns else None
 
 
-def _compared(
-    rows: Sequence[Row], columns: Sequence[str], titles: Mapping[str, str]
-) -> Matrix | None:
-    """A line for each method or shape, a column for each environment; None where it has none."""
+def _compared(rows: Sequence[Row], columns: Sequence[str], titles: Mapping[str, str]) -> Matrix:
+    """A line for each method and end of its runs, a column for each environment."""
     keys = [
         name
         for name in columns
         if name not in NOT_KEYS and name != "experiment" and _is_text(name, rows)
     ]
-    if not keys:
-        return None
     by_place = _by_place(rows, keys)
     lines = tuple(dict.fromkeys(line for line, _ in by_place))
     experiments = tuple(dict.fromkeys(row["experiment"] for row in rows))
-    best = {(line, at) for at in experiments for line in _best(by_place, at) if "method" in columns}
+    best = {(line, at) for at in experiments for line in _best(by_place, at)}
     return Matrix(
         tuple(titles.get(name, name) for name in experiments),
         tuple(

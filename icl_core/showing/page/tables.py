@@ -15,6 +15,7 @@ Row = Mapping[str, str]
 
 # Columns that make one cell, and what of the paper they are compared with.
 COMPARED = ("mean", "std", "paper_mean", "paper_std")
+NOT_THE_PAPERS = "not in the paper:"  # the settings below
 _FAILED = "failed"  # column: seeds without a value
 _KEYS = ("setting", "key", "experiment", "ours", "paper", "same")  # of a table of settings
 _HEADINGS = {
@@ -52,7 +53,8 @@ class Cell:
     """What stands in one place: numbers with words between them."""
 
     parts: tuple[Number | str, ...] = ()
-    # "number", "better", "worse", "other" (than the paper's), "again" (as in the row above)
+    # "number", "better", "worse", "other" (than the paper's), "again" (as in the row above),
+    # "above" (the rows that follow)
     kind: str = ""
 
 
@@ -74,9 +76,14 @@ def read_grid(path: str | os.PathLike, titles: Mapping[str, str]) -> Grid:
     path = Path(path)
     rows, columns = read_rows(path)
     notes = _notes(path.with_suffix(".md"))
-    if columns == _KEYS:
+    if is_of_settings(columns):
         return _settings(rows, notes, titles)
     return _comparison(rows, columns, notes, titles)
+
+
+def is_of_settings(columns: Sequence[str]) -> bool:
+    """Whether a CSV file with these columns is a table of settings."""
+    return tuple(columns) == _KEYS
 
 
 def read_rows(path: Path) -> tuple[list[dict[str, str]], tuple[str, ...]]:
@@ -142,8 +149,15 @@ def _settings(rows: Sequence[Row], notes: str, titles: Mapping[str, str]) -> Gri
     by_key: dict[str, dict[str, Row]] = {}
     for row in rows:
         by_key.setdefault(row["setting"], {})[row["experiment"]] = row
+    listed = [
+        setting for setting, found in by_key.items() if any(r["paper"] for r in found.values())
+    ]
+    more = [setting for setting in by_key if setting not in listed]
     lines = []
-    for setting, found in by_key.items():
+    for setting in (*listed, *more):
+        found = by_key[setting]
+        if more and setting == more[0]:
+            lines.append((Cell((NOT_THE_PAPERS,), "above"), *(Cell() for _ in experiments)))
         cells = [Cell((setting,))]
         for name in experiments:
             cells.append(_setting(found[name]) if name in found else Cell(("–",), "number"))

@@ -132,7 +132,7 @@ def _gaps_notes(world: HighD, scale: str) -> str:
 def _our_gap(row: Mapping) -> str:
     if row["gap"] == "":
         return "none"
-    return f"**{row['gap']:.0f} m** ({row['time_gap']:.1f} s)"
+    return f"{row['gap']:.0f} m ({row['time_gap']:.1f} s)"
 
 
 def _by_seed(row: Mapping) -> str:
@@ -146,7 +146,8 @@ def _by_seed(row: Mapping) -> str:
 def _difference(row: Mapping) -> str:
     if row["difference"] == "":
         return "-"
-    return f"{row['difference']:+.0f} m ({row['difference'] / row['speed']:+.1f} s)"
+    metres, seconds = row["difference"], row["difference"] / row["speed"]
+    return f"{round(metres) + 0.0:+.0f} m ({round(seconds, 1) + 0.0:+.1f} s)"  # no -0
 
 
 def _paper_gap(row: Mapping) -> str:

@@ -26,9 +26,10 @@ ITEMS = [
         "caption": (
             "Training times: CPU time of all jobs of a method on an environment, as the jobs "
             "recorded it, divided by the number of seeds that train together; the paper's hours, "
-            "which were taken on other machines; and how many times as long the paper's took. ICL "
-            "stops early, once its policies have come close to the demonstrations; where it was "
-            "also run to the last iteration, the time of that stands beside it."
+            "which were taken on other machines; and how many times as long the paper's took. "
+            "Beside it stands the time of the variant of ICL that can never stop before its last "
+            "iteration, where it was run: unless ICL's settings let it stop early (Tables 10 and "
+            "11), it is the same work."
         ),
         "category": "Settings and times",
         "needs": ["job_time", "iteration_time"],
@@ -188,9 +189,9 @@ def _times_notes(times: Iterable[Time], scale: str) -> str:
     return (
         f"Scale of our run: {scale}.{sketch} Ours: CPU time of all jobs of a method, as Snakemake "
         f"records it, divided by the seeds ({runs}) that train together in a job, on one core; "
-        "a job that was killed and went on counts from where it went on. ICL stops when its "
-        "policies have come close to the demonstrations; all iterations: the time of runs that do "
-        "not. The paper's are hours on its own machines; it does not say when its runs stopped."
+        "a job that was killed and went on counts from where it went on. All iterations: the time "
+        "of a variant of ICL that can never stop early. The paper's are hours on its own machines; "
+        "it does not say when its runs stopped."
     )
 
 

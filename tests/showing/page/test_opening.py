@@ -1,4 +1,4 @@
-"""The page opens with ours beside the paper's; counts come first at the paper's scale alone."""
+"""The page opens with the verdicts, ours beside the paper's and one figure."""
 
 import base64
 import csv
@@ -105,12 +105,14 @@ def row(page, metric, method):
     return words, marks
 
 
-def test_it_opens_with_the_first_look(quick):
-    places = [quick.index(f'id="{part}"') for part in ("look", "tables", "claims", "figures")]
-    assert places == sorted(places)
-    assert 'id="look"' in first_look(quick)
-    before = quick[: places[0]]
-    assert not any(word in before for word in ("reproduced</span>", 'class="counts"', "claim-"))
+def test_it_opens_with_verdicts_and_the_first_look(quick, paper):
+    parts = ("summary", "look", "tables", "claims", "figures")
+    for page in (quick, paper):
+        places = [page.index(f'id="{part}"') for part in parts]
+        assert places == sorted(places)
+        assert 'id="look"' in first_look(page)
+        assert places[0] < page.index('class="counts"') < places[1]
+        assert "claim-" not in page[: places[1]]
 
 
 def test_the_papers_values_stand_beside_ours(quick):
@@ -169,16 +171,14 @@ def test_claims_are_folded_and_their_counts_lead_to_them(quick, paper):
         assert all(f'id="claim-{name}"' in fold for name in ("first", "second", "third"))
         assert 'id="only-not-reproduced"' in fold
         assert page.count('class="counts"') == 1
-        # What decides something opens the page; what decides nothing is folded with its claims.
-        assert ('class="counts"' in fold) == (page is quick)
         counts = page[page.index('class="counts"') :].partition("</ul>")[0]
         assert '<a href="#only-not-reproduced"' in counts
-    assert "fewer than 4 seeds decide nothing" in quick
+    assert "Fewer than 4 seeds decide nothing" in quick[: quick.index('id="look"')]
     assert 'class="claim not-reproduced" id="claim-second"' in paper
 
 
 def summary(page):
-    """The lines of the count by topic, without markup."""
+    """The lines of the count by topic, without markup; only the paper's scale has them."""
     lines = re.findall(r"<li>(<b>.*?)</li>", page[: page.index('id="look"')], re.DOTALL)
     return [" ".join(re.sub(r"<[^>]*>", "", line).split()) for line in lines]
 

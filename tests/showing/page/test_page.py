@@ -21,6 +21,7 @@ from icl_core.showing.page.make import make_page
 from icl_core.showing.page.matrices import matrix_of
 from icl_core.showing.page.opening import PICTURE
 from icl_core.showing.page.origin import origin
+from icl_core.showing.page.written import written
 from tests.showing.page.made_up import RESULTS, SETTINGS, make_results, provenance
 
 ITEMS = read_items()
@@ -218,7 +219,43 @@ def test_a_matrix_has_a_line_for_each_end_of_a_run():
 def test_times_stand_as_a_matrix_too(page):
     found = section(page, "table-12")
     assert '<table class="matrix">' in found and "Bold" not in found
-    assert '<table class="matrix">' not in section(page, "table-07")
+    assert "matrix" not in section(page, "table-07")
+
+
+def test_other_tables_stand_as_their_markdown_has_them(tmp_path):
+    """Their files for machines have a row for each number, which nobody reads."""
+    shown = make_results(tmp_path)
+    (item,) = [one for one in shown if one.id == "table-13"]
+    files = [tmp_path / output for output in item.outputs]
+    lines = ["# T", "", "| Environment | From | A1 |", "| --- | --- | ---: |"]
+    lines += ["| Gridworld (A) | paper | 0.03 |", "| Gridworld (A) | ours | **0.01** |", "", "N."]
+    files[1].write_text("\n".join(lines))
+    write_record(tmp_path / item.provenance, provenance(item), files)
+    found = section(write(tmp_path, shown), "table-13")
+    table, rest = found.split("</table>", 1)
+    assert [words(line) for line in table.split("<tr>")[1:]] == [
+        "Environment From A1",
+        "Gridworld (A) paper 0.03",
+        "Gridworld (A) ours 0.01",
+    ]
+    assert table.count('class="again"') == 1 and table.count(' class="n"') == 3
+    assert "Every number, and the difference to the paper's" in html.unescape(rest)
+    files[1].write_text("nothing but words")
+    assert written(files[1], RESULTS) is None
+
+
+def test_settings_say_which_of_them_the_paper_does_not_list(tmp_path):
+    shown = make_results(tmp_path)
+    (item,) = [one for one in shown if one.id == "table-10"]
+    files = [tmp_path / output for output in item.outputs]
+    rows = [("a.own_key", "k", "gridworld-a", 1, "", ""), ("rate", "k", "gridworld-a", 1, 2, "no")]
+    with files[0].open("w", newline="") as file:
+        csv.writer(file).writerows([SETTINGS, *rows])
+    write_record(tmp_path / item.provenance, provenance(item), files)
+    found = section(write(tmp_path, shown), "table-10")
+    lines = [words(line) for line in found.split("</table>")[0].split("<tr>")[1:]]
+    assert lines[1:] == ["rate 1 (paper: 2 )", "not in the paper:", "a. own_ key 1"]
+    assert "a.<wbr>own_<wbr>key" in found
 
 
 def test_it_says_its_code_licence_and_what_to_cite(page, tmp_path):
@@ -313,26 +350,31 @@ addEventListener("load", () => {
 const look = () => {
   const images = [...document.images];
   const asked = performance.getEntriesByType("resource").map(entry => entry.name);
-  document.documentElement.dataset.probe = JSON.stringify({
+  parent.postMessage(JSON.stringify({
     problems, asked: asked.filter(name => !name.startsWith("data:")),
     drawn: images.filter(image => image.complete && image.naturalWidth > 0).length,
-    wide: document.documentElement.scrollWidth > innerWidth,
+    wide: document.documentElement.scrollWidth > innerWidth, width: innerWidth,
     claims: [...document.querySelectorAll("tr.claim")].filter(row => row.checkVisibility())
       .map(row => row.id),
     full: [...document.querySelectorAll(".sheet")].filter(
       sheet => getComputedStyle(sheet).position == "fixed").map(sheet => sheet.id),
     folded: !document.querySelector("details.fold")?.open,
-  });
+  }), "*");
 };
 </script>"""
+# No window of a browser is as narrow as a telephone; a frame can be.
+FRAME = """<script>
+addEventListener("message", event => { document.documentElement.dataset.probe = event.data; });
+</script><iframe src="page.html" style="width: WIDTHpx; height: 844px; border: 0"></iframe>"""
 
 
-def browsed(text, folder, size="1400,900", clicked=""):
+def browsed(text, folder, width=1400, clicked=""):
     """What a browser found in a page, and what it complained of; after a click on a link."""
-    copy = folder / "page.html"
+    copy, frame = folder / "page.html", folder / "frame.html"
     copy.write_text(text.replace("<head>", f"<head>{PROBE.replace('CLICKED', clicked)}", 1))
+    frame.write_text(FRAME.replace("WIDTH", str(width)))
     profile = f"--user-data-dir={folder / 'profile'}"
-    command = [CHROMIUM, *FLAGS, profile, f"--window-size={size}", "--dump-dom", copy.as_uri()]
+    command = [CHROMIUM, *FLAGS, profile, "--window-size=1500,900", "--dump-dom", frame.as_uri()]
     done = subprocess.run(command, capture_output=True, text=True, timeout=180)
     assert done.returncode == 0, done.stderr
     probe = re.search(r'data-probe="(.*?)"', done.stdout)[1]
@@ -343,10 +385,10 @@ in_a_browser = pytest.mark.skipif(CHROMIUM is None, reason="needs a browser: ins
 
 
 @in_a_browser
-@pytest.mark.parametrize("size", ["1400,900", "390,844"])
-def test_a_browser_shows_it(page, tmp_path, size):
-    found, complaints = browsed(page, tmp_path, size)
-    assert complaints == []
+@pytest.mark.parametrize("width", [1400, 390])
+def test_a_browser_shows_it(page, tmp_path, width):
+    found, complaints = browsed(page, tmp_path, width)
+    assert complaints == [] and found["width"] == width
     assert found["problems"] == found["asked"] == []
     assert found["drawn"] == sum(item.kind == "figure" for item in ITEMS) + 1
     assert not found["wide"]
@@ -365,7 +407,7 @@ def test_a_click_on_a_verdict_shows_its_claims_alone(page, tmp_path):
 
 @in_a_browser
 def test_a_click_on_a_figure_opens_it_at_full_size(page, tmp_path):
-    found, complaints = browsed(page, tmp_path, "390,844", clicked="full-figure-16")
+    found, complaints = browsed(page, tmp_path, 390, clicked="full-figure-16")
     assert found["full"] == ["full-figure-16"] and complaints == []
     assert browsed(page, tmp_path)[0]["full"] == []
 
