@@ -24,6 +24,7 @@ from workflow.program.forecast import duration, expected_costs, read_costs
 from workflow.program.jobs import Job, Wanted, dry_run, loaded_codes
 
 SEVERAL = 3  # more files or keys than this are counted, not listed
+LONG = 200  # letters of a change, of which its name says enough
 FEW = 8  # more followers than this are counted by rule
 MISSING = "missing"
 
@@ -193,6 +194,8 @@ def differences(old: Any, new: Any, keys: tuple[str, ...] = ()) -> list[str]:
     ['a.b 15 -> 16']
     >>> differences({"a": 0.5}, {"a": None})
     ['a 0.5 -> none']
+    >>> differences({"captions": ["x" * 299]}, {"captions": []})
+    ['captions (long)']
     """
     if isinstance(old, Mapping) and isinstance(new, Mapping):
         names = [*old, *(name for name in new if name not in old)]
@@ -201,7 +204,10 @@ def differences(old: Any, new: Any, keys: tuple[str, ...] = ()) -> list[str]:
             for name in names
             for line in differences(old.get(name), new.get(name), (*keys, str(name)))
         ]
-    return [] if old == new else [f"{'.'.join(keys)} {_value(old)} -> {_value(new)}"]
+    if old == new:
+        return []
+    name, change = ".".join(keys), f"{_value(old)} -> {_value(new)}"
+    return [f"{name} (long)" if len(change) > LONG else f"{name} {change}"]
 
 
 def _value(value: Any) -> str:

@@ -121,7 +121,7 @@ ITEMS = [
             "of the demonstrations and of each method's final policy (means over seeds), on one "
             "colour scale. The outline shows the truly constrained cells; the star is the goal. "
             "Below each title: NAD to the demonstrations of the seed, mean and deviation, of all "
-            "episodes that are shown; Table 2 has that of their first set, as large as the paper's."
+            "episodes that are shown; Table 2 has that of their first set."
         ),
         "category": "Accruals",
         "needs": ["demonstrations", "evaluation"],
@@ -152,7 +152,7 @@ ITEMS = [
             "of the demonstrations and of each method's final policy (means over seeds), on one "
             "colour scale. The outline shows the truly constrained cells; the star is the goal. "
             "Below each title: NAD to the demonstrations of the seed, mean and deviation, of all "
-            "episodes that are shown; Table 2 has that of their first set, as large as the paper's."
+            "episodes that are shown; Table 2 has that of their first set."
         ),
         "category": "Accruals",
         "needs": ["demonstrations", "evaluation"],

@@ -59,8 +59,7 @@ ITEMS = [
             "= 1 right, orange, dashed) add up to 100 % by themselves, as NAD compares them. "
             "Line: mean over seeds; band: smallest to largest. Dotted: where the true constraint "
             "begins. Below each title: NAD to the demonstrations of the seed, mean and deviation "
-            "over seeds, of all episodes that are shown; Table 2 has that of their first set, as "
-            "large as the paper's."
+            "over seeds, of all episodes that are shown; Table 2 has that of their first set."
         ),
         "category": "Accruals",
         "needs": ["demonstrations", "evaluation"],
@@ -93,8 +92,7 @@ ITEMS = [
             "= 1 right, orange, dashed) add up to 100 % by themselves, as NAD compares them. "
             "Line: mean over seeds; band: smallest to largest. Dotted: where the true constraint "
             "begins. Below each title: NAD to the demonstrations of the seed, mean and deviation "
-            "over seeds, of all episodes that are shown; Table 2 has that of their first set, as "
-            "large as the paper's."
+            "over seeds, of all episodes that are shown; Table 2 has that of their first set."
         ),
         "category": "Accruals",
         "needs": ["demonstrations", "evaluation"],
@@ -126,8 +124,7 @@ ITEMS = [
             "and 5 m; what is visited beyond is left out, as NAD leaves it out. Line: mean over "
             "seeds; band: smallest to largest. Dotted: where the true constraint begins. Below "
             "each title: NAD to the demonstrations of the seed, mean and deviation over seeds, of "
-            "all episodes that are shown; Table 6 has that of their first set, as large as the "
-            "paper's."
+            "all episodes that are shown; Table 6 has that of their first set."
         ),
         "category": "Accruals",
         "needs": ["demonstrations", "evaluation"],
@@ -159,8 +156,7 @@ ITEMS = [
             "and 5 m; what is visited beyond is left out, as NAD leaves it out. Line: mean over "
             "seeds; band: smallest to largest. Dotted: where the true constraint begins. Below "
             "each title: NAD to the demonstrations of the seed, mean and deviation over seeds, of "
-            "all episodes that are shown; Table 6 has that of their first set, as large as the "
-            "paper's."
+            "all episodes that are shown; Table 6 has that of their first set."
         ),
         "category": "Accruals",
         "needs": ["demonstrations", "evaluation"],

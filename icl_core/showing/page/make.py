@@ -19,10 +19,9 @@ from icl_core.measuring.claims.verdicts import AS_STATED, FEWEST, OTHERWISE, VER
 from icl_core.showing import paper
 from icl_core.showing.item import Item
 from icl_core.showing.page import opening, verdicts
-from icl_core.showing.page.matrices import Matrix, matrix_of
+from icl_core.showing.page.matrices import Matrix, Written, matrix_of, written
 from icl_core.showing.page.origin import origin
 from icl_core.showing.page.tables import Grid, read_grid, read_rows
-from icl_core.showing.page.written import Written, written
 
 LARGE = 700_000  # bytes: a larger SVG is shown as its PNG
 PAPER_SCALE = "paper"  # the one whose verdicts decide something

@@ -1,12 +1,17 @@
-"""Tables as the paper's matrices: environments side by side, ours above the paper's in a cell."""
+"""Tables as the paper's matrices: environments side by side, ours above the paper's in a cell.
+
+Tables that are none of these stand as their Markdown files have them.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
+from icl_core.showing.latex import read_markdown
 from icl_core.showing.numbers import duration, lowest
-from icl_core.showing.page.tables import COMPARED, Row, failed_seeds, short
+from icl_core.showing.page.tables import COMPARED, Row, failed_seeds, is_of_settings, short
 from icl_core.tables import counted, failed_of
 
 NOT_KEYS = ("metric", "failed", *COMPARED)
@@ -153,3 +158,30 @@ def _is_number(text: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+@dataclass(frozen=True)
+class Written:
+    """The head, the columns that are set to the right, and the lines."""
+
+    head: tuple[str, ...]
+    right: tuple[bool, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+    def repeats(self, line: int) -> bool:
+        """Whether a line begins as the one above it."""
+        return line > 0 and self.rows[line][0] == self.rows[line - 1][0]
+
+
+def written(markdown: Path, columns: Sequence[str]) -> Written | None:
+    """The table of a Markdown file, beside which stands a CSV file with these columns.
+
+    None where there is none, and of settings, of which the page says more.
+    """
+    if is_of_settings(columns) or not markdown.is_file():
+        return None
+    text = markdown.read_text(encoding="utf-8")
+    if not any(line.startswith("|") for line in text.splitlines()):
+        return None
+    found = read_markdown(text.replace("**", ""))  # bold is the lowest mean: matrices have it
+    return Written(found.head, found.right, found.rows)

@@ -18,10 +18,9 @@ from icl_core.errors import InputError
 from icl_core.showing.item import read_items
 from icl_core.showing.page import make
 from icl_core.showing.page.make import make_page
-from icl_core.showing.page.matrices import matrix_of
+from icl_core.showing.page.matrices import matrix_of, written
 from icl_core.showing.page.opening import PICTURE
 from icl_core.showing.page.origin import origin
-from icl_core.showing.page.written import written
 from tests.showing.page.made_up import RESULTS, SETTINGS, make_results, provenance
 
 ITEMS = read_items()
