@@ -31,7 +31,7 @@ help: ## Say what there is
 	@echo "make docs            docs/settings.md, docs/api.md and the editors' schema, from the declarations"
 	@echo "make tutorial        run docs/tutorial.md as it stands; its pictures and its notebook (3 minutes)"
 	@echo "make bench           how fast the learner is, as ratios"
-	@echo "make develop         settings compared on worlds of which nothing is reported (about an hour; WORLDS=2: some)"
+	@echo "make develop         settings compared on worlds of which nothing is reported (75 minutes on two cores; WORLDS=2: some)"
 	@echo "make lock            write requirements.lock and its hashes again from requirements.in"
 	@echo "An interrupted command goes on where it stopped when it is given again."
 
